@@ -1,0 +1,145 @@
+// The words for the enumerations, as API and logs show them.
+
+#include "tidegate/job.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/view.hpp"
+
+namespace tidegate {
+
+const char* to_string(job_status status) {
+  switch (status) {
+    case job_status::pending:
+      return "pending";
+    case job_status::processing:
+      return "processing";
+    case job_status::completed:
+      return "completed";
+    case job_status::dead:
+      return "dead";
+  }
+  return "unknown";
+}
+
+const char* to_string(dead_reason reason) {
+  switch (reason) {
+    case dead_reason::none:
+      return "none";
+    case dead_reason::attempts_exhausted:
+      return "attempts_exhausted";
+    case dead_reason::defer_cap_exhausted:
+      return "defer_cap_exhausted";
+    case dead_reason::retry_after_exceeds_lifetime:
+      return "retry_after_exceeds_lifetime";
+    case dead_reason::lifetime_exceeded:
+      return "lifetime_exceeded";
+  }
+  return "unknown";
+}
+
+const char* to_string(delivery_status status) {
+  switch (status) {
+    case delivery_status::success:
+      return "success";
+    case delivery_status::failed:
+      return "failed";
+    case delivery_status::deferred:
+      return "deferred";
+    case delivery_status::interrupted:
+      return "interrupted";
+  }
+  return "unknown";
+}
+
+const char* to_string(delivery_errc code) {
+  switch (code) {
+    case delivery_errc::none:
+      return "none";
+    case delivery_errc::dns_failed:
+      return "dns_failed";
+    case delivery_errc::target_blocked:
+      return "target_blocked";
+    case delivery_errc::connect_failed:
+      return "connect_failed";
+    case delivery_errc::tls_failed:
+      return "tls_failed";
+    case delivery_errc::tls_certificate_expired:
+      return "tls_certificate_expired";
+    case delivery_errc::tls_certificate_untrusted:
+      return "tls_certificate_untrusted";
+    case delivery_errc::tls_certificate_name_mismatch:
+      return "tls_certificate_name_mismatch";
+    case delivery_errc::connection_reset:
+      return "connection_reset";
+    case delivery_errc::timeout:
+      return "timeout";
+    case delivery_errc::malformed_response:
+      return "malformed_response";
+    case delivery_errc::invalid_url:
+      return "invalid_url";
+    case delivery_errc::aborted:
+      return "aborted";
+  }
+  return "unknown";
+}
+
+const char* to_string(gate_state state) {
+  switch (state) {
+    case gate_state::open:
+      return "open";
+    case gate_state::held:
+      return "held";
+    case gate_state::probing:
+      return "probing";
+  }
+  return "unknown";
+}
+
+const char* to_string(probe_verdict verdict) {
+  switch (verdict) {
+    case probe_verdict::success:
+      return "success";
+    case probe_verdict::refused:
+      return "refused";
+    case probe_verdict::deferred:
+      return "deferred";
+    case probe_verdict::no_verdict:
+      return "no_verdict";
+  }
+  return "unknown";
+}
+
+const char* to_string(hold_cause cause) {
+  switch (cause) {
+    case hold_cause::none:
+      return "none";
+    case hold_cause::downstream:
+      return "downstream";
+    case hold_cause::probe_failed:
+      return "probe_failed";
+  }
+  return "unknown";
+}
+
+const char* to_string(gate_kind gate) {
+  switch (gate) {
+    case gate_kind::hold:
+      return "hold";
+    case gate_kind::probe:
+      return "probe";
+    case gate_kind::paused:
+      return "paused";
+    case gate_kind::concurrency:
+      return "concurrency";
+    case gate_kind::rate:
+      return "rate";
+    case gate_kind::delay:
+      return "delay";
+    case gate_kind::backoff:
+      return "backoff";
+    case gate_kind::defer:
+      return "defer";
+  }
+  return "unknown";
+}
+
+} // namespace tidegate

@@ -1,0 +1,98 @@
+// Errors as values: an enum says what went wrong, the text is for people.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tidegate {
+
+/// What can go wrong with a request to Tidegate. The value 0 is reserved: CAF
+/// takes it for "no error". Numbers are part of the protocol between nodes, so
+/// they are only ever added.
+enum class errc : std::uint8_t {
+  /// One or more fields are missing, of the wrong type or out of range.
+  validation_failed = 1,
+  /// No queue of that name.
+  queue_not_found = 2,
+  /// A queue of that name exists.
+  queue_exists = 3,
+  /// The queue still has live jobs and `force` was not given.
+  queue_not_empty = 4,
+  /// No job of that id.
+  job_not_found = 5,
+  /// More work is waiting for the disk than the server takes on.
+  overloaded = 6,
+  /// The server is stopping.
+  draining = 7,
+  /// The store could not read or write; nothing was changed.
+  storage_unavailable = 8,
+};
+
+/// Returns the `code` that the HTTP API and the logs show, e.g.
+/// `queue_not_found`.
+const char* to_string(errc code);
+
+/// Says which field is wrong, and how: value and range stand in `message`.
+struct field_error {
+  /// Name as the caller spells it, e.g. `backoff.factor`.
+  std::string field;
+  /// A sentence without the field's name, e.g. `must be 0 to 1, got 7`.
+  std::string message;
+  bool operator==(const field_error&) const = default;
+};
+
+/// Why a request was refused. Nothing has been changed.
+struct error {
+  errc code;
+  /// One sentence for people.
+  std::string message;
+  bool operator==(const error&) const = default;
+};
+
+/// Either a value or the reason why there is none.
+template <class T>
+class [[nodiscard]] result {
+public:
+  result(T value) : content_(std::in_place_index<0>, std::move(value)) {
+    // nop
+  }
+
+  result(error reason) : content_(std::in_place_index<1>, std::move(reason)) {
+    // nop
+  }
+
+  explicit operator bool() const noexcept {
+    return content_.index() == 0;
+  }
+
+  /// @pre holds a value
+  T& operator*() {
+    return std::get<0>(content_);
+  }
+
+  const T& operator*() const {
+    return std::get<0>(content_);
+  }
+
+  T* operator->() {
+    return &std::get<0>(content_);
+  }
+
+  const T* operator->() const {
+    return &std::get<0>(content_);
+  }
+
+  /// @pre holds an error
+  const error& reason() const {
+    return std::get<1>(content_);
+  }
+
+private:
+  std::variant<T, error> content_;
+};
+
+} // namespace tidegate

@@ -1,0 +1,98 @@
+// The second door to the world: how a delivery reaches its webhook.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tidegate/ids.hpp"
+#include "tidegate/job.hpp"
+#include "tidegate/queue_settings.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate {
+
+/// Everything that one POST needs to know.
+struct delivery {
+  job_id job;
+  std::string queue_name;
+  tidegate::payload payload;
+
+  /// Number of the attempt in progress, from 1.
+  std::uint64_t attempt = 1;
+  std::uint64_t max_attempts = 1;
+  std::uint64_t defers = 0;
+
+  /// Number of this delivery, from 1.
+  std::uint64_t number = 1;
+
+  wall_time created_at{};
+
+  /// When this delivery was started; the timestamp that is signed.
+  wall_time started_at{};
+
+  /// Of the queue, as they were when the delivery started.
+  std::string url;
+  std::vector<header> headers;
+  duration timeout{};
+
+  /// Secrets in force, newest first; at least one.
+  std::vector<signing_secret> secrets;
+
+  /// Whether this delivery tests a held queue.
+  bool probe = false;
+};
+
+/// What came back, or why nothing did.
+struct delivery_reply {
+  /// Status of the final response, if its head arrived whole.
+  std::optional<std::uint16_t> http_status;
+
+  /// Every `Retry-After` of the response, in order.
+  std::vector<std::string> retry_after;
+
+  /// The response's `Date`; empty: none.
+  std::string date;
+
+  /// First bytes of the body as they came, at most 2048.
+  std::string excerpt;
+
+  /// `none` exactly where there is an `http_status`.
+  delivery_errc error_code = delivery_errc::none;
+
+  /// For people; empty where there is an `http_status`.
+  std::string error;
+
+  /// From the call of `post` to this reply.
+  duration took{0};
+};
+
+/// Carries deliveries out. All functions may be called from any thread.
+class transport {
+public:
+  using callback = std::function<void(delivery_reply)>;
+
+  /// A delivery under way.
+  class call {
+  public:
+    virtual ~call() = default;
+
+    /// Ends the delivery early. Its callback still runs, exactly once, with
+    /// `delivery_errc::aborted` where no reply was there yet.
+    virtual void abort() = 0;
+  };
+
+  virtual ~transport() = default;
+
+  /// Starts one POST and returns at once. `done` runs exactly once, on any
+  /// thread, possibly before `post` returns, at the latest when the delivery's
+  /// `timeout` has passed.
+  virtual std::shared_ptr<call> post(delivery what, callback done) = 0;
+};
+
+} // namespace tidegate
