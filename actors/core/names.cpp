@@ -1,5 +1,6 @@
 // The words for the enumerations, as API and logs show them.
 
+#include "tidegate/event.hpp"
 #include "tidegate/job.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/view.hpp"
@@ -138,6 +139,26 @@ const char* to_string(gate_kind gate) {
       return "backoff";
     case gate_kind::defer:
       return "defer";
+  }
+  return "unknown";
+}
+
+const char* to_string(event_kind kind) {
+  switch (kind) {
+    case event_kind::queue_held:
+      return "queue.held";
+    case event_kind::queue_probing:
+      return "queue.probing";
+    case event_kind::queue_opened:
+      return "queue.opened";
+    case event_kind::queue_paused:
+      return "queue.paused";
+    case event_kind::queue_resumed:
+      return "queue.resumed";
+    case event_kind::queue_changed:
+      return "queue.changed";
+    case event_kind::job_dead:
+      return "job.dead";
   }
   return "unknown";
 }

@@ -1,6 +1,187 @@
 #include "tidegate/queue_settings.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+
 namespace tidegate {
+
+namespace {
+
+constexpr std::size_t url_length_max = 2048;
+constexpr std::size_t name_length_max = 120;
+constexpr std::size_t headers_max = 32;
+constexpr std::size_t header_name_max = 128;
+constexpr std::size_t header_value_max = 4096;
+constexpr std::size_t ladder_steps_max = 100;
+constexpr double wait_max = 2'592'000;
+
+/// Prints a number as people write it: no trailing zeros, no exponent where it
+/// can be helped.
+std::string print(double x) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.15g", x);
+  return text;
+}
+
+/// Cuts what a caller sent to a length that fits into a message.
+std::string quote(std::string_view text) {
+  constexpr std::size_t shown_max = 80;
+  std::string shown{text.substr(0, shown_max)};
+  for (auto& c : shown)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return "'" + shown + (text.size() > shown_max ? "…'" : "'");
+}
+
+/// Collects what is wrong, field by field.
+class findings {
+public:
+  void add(std::string field, std::string message) {
+    list_.push_back({std::move(field), std::move(message)});
+  }
+
+  void range(std::string field, double value, double min, double max) {
+    if (!(value >= min && value <= max))
+      add(std::move(field), "must be " + print(min) + " to " + print(max)
+                              + ", got " + print(value));
+  }
+
+  std::vector<field_error> take() {
+    return std::move(list_);
+  }
+
+private:
+  std::vector<field_error> list_;
+};
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return result;
+}
+
+/// Returns what is wrong with the shape of a URL; which addresses may be called
+/// is a matter of the server's policy.
+std::string complaint_about_url(const std::string& url) {
+  if (url.empty())
+    return "must be an http or https URL, got ''";
+  if (url.size() > url_length_max)
+    return "must be at most 2048 characters, got " + std::to_string(url.size());
+  if (std::any_of(url.begin(), url.end(), [](char c) {
+        return is_control(c) || c == ' ' || static_cast<unsigned char>(c) > 126;
+      }))
+    return "must have no spaces, control or non-ASCII characters, got "
+           + quote(url);
+  auto scheme = lower(url.substr(0, url.find("://") + 1));
+  if (scheme != "http:" && scheme != "https:")
+    return "must be an http or https URL, got " + quote(url);
+  auto rest = std::string_view{url}.substr(scheme.size() + 2);
+  auto authority = rest.substr(0, rest.find_first_of("/?#"));
+  if (authority.find('@') != std::string_view::npos)
+    return "must have no user name or password";
+  if (authority.empty() || authority.front() == ':')
+    return "must name a host, got " + quote(url);
+  return {};
+}
+
+/// Token of RFC 9110, section 5.6.2.
+bool is_token(std::string_view text) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0
+           || others.find(c) != std::string_view::npos;
+  });
+}
+
+/// Headers that Tidegate or HTTP itself sets.
+bool is_reserved(std::string_view lower_name) {
+  constexpr std::array<std::string_view, 15> names = {"connection",
+                                                      "content-encoding",
+                                                      "content-length",
+                                                      "content-type",
+                                                      "expect",
+                                                      "host",
+                                                      "keep-alive",
+                                                      "te",
+                                                      "traceparent",
+                                                      "tracestate",
+                                                      "trailer",
+                                                      "upgrade",
+                                                      "user-agent",
+                                                      "transfer-encoding",
+                                                      "date"};
+  constexpr std::array<std::string_view, 4> prefixes = {
+    "proxy-", "webhook-", "x-simpleq-", "x-tidegate-"};
+  return std::find(names.begin(), names.end(), lower_name) != names.end()
+         || std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) {
+              return lower_name.starts_with(prefix);
+            });
+}
+
+std::string complaint_about_header(const header& h) {
+  const auto& [name, value] = h;
+  if (!is_token(name) || name.size() > header_name_max)
+    return "must be named by 1 to 128 token characters, got " + quote(name);
+  if (is_reserved(lower(name)))
+    return "must not set the reserved header " + quote(name);
+  if (value.size() > header_value_max)
+    return "must have values of at most 4096 characters, got "
+           + std::to_string(value.size()) + " for " + quote(name);
+  if (std::any_of(value.begin(), value.end(),
+                  [](char c) { return is_control(c) && c != '\t'; }))
+    return "must have no control characters in the value of " + quote(name);
+  auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  if (!value.empty() && (is_blank(value.front()) || is_blank(value.back())))
+    return "must have no blanks around the value of " + quote(name);
+  return {};
+}
+
+void validate_headers(const std::vector<header>& headers, findings& out) {
+  if (headers.size() > headers_max)
+    out.add("headers",
+            "must be at most 32, got " + std::to_string(headers.size()));
+  std::vector<std::string> seen;
+  for (const auto& h : headers) {
+    if (auto complaint = complaint_about_header(h); !complaint.empty())
+      out.add("headers", std::move(complaint));
+    auto name = lower(h.first);
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      out.add("headers", "must not name " + quote(h.first) + " twice");
+    seen.push_back(std::move(name));
+  }
+}
+
+void validate_ladder(const std::vector<double>& steps, findings& out) {
+  if (steps.empty() || steps.size() > ladder_steps_max)
+    out.add("backoff.steps",
+            "must be 1 to 100 waits, got " + std::to_string(steps.size()));
+  for (auto step : steps)
+    out.range("backoff.steps", step, 0, wait_max);
+}
+
+void validate_backoff(const backoff_settings& backoff, findings& out) {
+  using kind = backoff_settings::kind;
+  if (backoff.type == kind::ladder)
+    validate_ladder(backoff.steps, out);
+  else
+    out.range("backoff.delay", backoff.delay, 0, wait_max);
+  if (backoff.type == kind::exponential) {
+    out.range("backoff.factor", backoff.factor, 1, 100);
+    out.range("backoff.maxDelay", backoff.max_delay, 0, wait_max);
+  }
+  out.range("backoff.jitter", backoff.jitter, 0, 1);
+}
+
+} // namespace
 
 queue_settings apply(queue_settings settings,
                      const queue_settings_patch& patch) {
@@ -19,6 +200,41 @@ queue_settings apply(queue_settings settings,
   set(settings.lifetime, patch.lifetime);
   set(settings.headers, patch.headers);
   return settings;
+}
+
+std::vector<field_error> validate(const queue_settings& s) {
+  findings out;
+  if (auto complaint = complaint_about_url(s.webhook_url); !complaint.empty())
+    out.add("webhookUrl", std::move(complaint));
+  out.range("concurrency", s.concurrency, 1, 10'000);
+  if (s.rate_limit_max)
+    out.range("rateLimitMax", *s.rate_limit_max, 1, 100'000);
+  out.range("rateLimitWindow", to_seconds(s.rate_limit_window), 1, 86'400);
+  out.range("maxAttempts", s.max_attempts, 1, 1'000);
+  out.range("maxDefers", s.max_defers, 0, 1'000'000);
+  validate_backoff(s.backoff, out);
+  out.range("timeout", to_seconds(s.timeout), 0.1, 900);
+  out.range("lifetime", to_seconds(s.lifetime), 1, 2'592'000);
+  validate_headers(s.headers, out);
+  return out.take();
+}
+
+std::optional<field_error> validate_queue_name(std::string_view name) {
+  auto complain = [&](std::string message) {
+    return field_error{"name", std::move(message)};
+  };
+  if (name.empty() || name.size() > name_length_max)
+    return complain("must be 1 to 120 characters, got "
+                    + std::to_string(name.size()));
+  if (name.front() == '.')
+    return complain("must not start with '.', got " + quote(name));
+  auto allowed = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
+           || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  if (!std::all_of(name.begin(), name.end(), allowed))
+    return complain("must be of A-Z a-z 0-9 . _ - only, got " + quote(name));
+  return std::nullopt;
 }
 
 } // namespace tidegate

@@ -1,0 +1,114 @@
+// The hold and probe machine.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tidegate/ids.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate {
+
+/// Decides whether the downstream may be called.
+///
+/// A downstream that says "not now" says it about itself, not about the one job
+/// that happened to ask. So everything stops until the time that it named, and
+/// then the gate does not simply open, because a crowd that was waiting would
+/// rush through: one delivery is let out, the probe, and only its success opens
+/// the gate for the others. A probe that ends without telling anything holds
+/// the gate for 1, 2, 4 … 60 s, and another job has a try.
+///
+/// ```
+///          hold                     release time reached, start_probe
+///  open ─────────▶ held ──────────────────────────────────────────▶ probing
+///    ▲              ▲ └─ hold: the later release time wins            │ │
+///    │              └──── judge: deferred, no_verdict, vanished ──────┘ │
+///    └─────────────────── judge: success, refused ──────────────────────┘
+///                         (held where a later hold came meanwhile)
+/// ```
+///
+/// A value: knows no clock and starts nothing.
+class gate {
+public:
+  /// What a delivery that wants to start is told.
+  enum class answer : std::uint8_t {
+    /// Go.
+    pass,
+    /// Go, and be the probe: `start_probe` must be called for it.
+    pass_as_probe,
+    /// Wait.
+    shut,
+  };
+
+  /// Where a hold came from.
+  struct cause {
+    hold_cause what = hold_cause::none;
+    std::optional<job_id> job;
+    std::optional<std::uint16_t> http_status;
+  };
+
+  /// An open gate.
+  gate() = default;
+
+  /// A gate as it was stored. One that was probing when the process died is
+  /// held: its probe's outcome is lost, so there will be another one.
+  gate(const gate_record& stored, moment now);
+
+  gate_state state() const {
+    return state_;
+  }
+
+  answer ask(steady_time now) const;
+
+  /// Returns the release time of a gate that is held.
+  std::optional<steady_time> held_until() const;
+
+  /// Holds for `wait` from now, unless the gate is held for longer already.
+  /// Returns whether anything changed. While a probe is out the hold is kept
+  /// for when it has come back.
+  bool hold(duration wait, const cause& why, moment now);
+
+  /// Sends out the probe. @pre `ask(now) == answer::pass_as_probe`
+  void start_probe(job_id job, std::uint64_t delivery);
+
+  /// Returns whether this delivery is the probe that is out. An earlier probe
+  /// that answers late is not.
+  bool is_probe(job_id job, std::uint64_t delivery) const;
+
+  /// Takes the verdict of the probe. `wait` is what the downstream asked for
+  /// and counts for `deferred` only. @pre a probe is out
+  void judge(probe_verdict verdict, duration wait, const cause& why,
+             moment now);
+
+  /// The probe will never come back: another one may go at once.
+  void probe_vanished();
+
+  /// Ends a hold now: not open, but ready for a probe. Returns whether anything
+  /// changed.
+  bool release(moment now);
+
+  /// Returns the gate as it is to be stored and shown.
+  gate_record to_record(moment now) const;
+
+private:
+  bool move_out(steady_time until, const cause& why);
+
+  gate_state state_ = gate_state::open;
+  steady_time release_{};
+  wall_time since_{};
+  cause cause_;
+  std::uint32_t failed_probes_ = 0;
+  std::optional<last_probe> last_;
+
+  // While probing.
+  job_id probe_job_;
+  std::uint64_t probe_delivery_ = 0;
+};
+
+/// Returns how long the gate stays shut after the n-th probe in a row without a
+/// verdict: 1, 2, 4 … 60 s. @pre `n > 0`
+duration probe_backoff(std::uint32_t n);
+
+} // namespace tidegate

@@ -1,0 +1,61 @@
+// What happens on a queue that an operator wants to hear of.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tidegate/ids.hpp"
+#include "tidegate/job.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate {
+
+enum class event_kind : std::uint8_t {
+  /// The gate has shut, or stays shut for longer.
+  queue_held,
+  /// The one probe goes out.
+  queue_probing,
+  /// The gate has opened.
+  queue_opened,
+  queue_paused,
+  queue_resumed,
+  /// The owner has changed the settings.
+  queue_changed,
+  /// A job was given up on.
+  job_dead,
+};
+
+/// Returns the name of the event, e.g. `queue.held`.
+const char* to_string(event_kind kind);
+
+/// One event. What does not apply to its kind is empty.
+struct queue_event {
+  event_kind kind = event_kind::queue_held;
+  std::string queue;
+  wall_time at{};
+
+  /// The job that caused it or that it is about.
+  std::optional<job_id> job;
+
+  /// Gate events: why it shut.
+  hold_cause cause = hold_cause::none;
+
+  /// Gate events: the status that said so.
+  std::optional<std::uint16_t> http_status;
+
+  /// `queue_held`: until when.
+  std::optional<wall_time> release_at;
+
+  /// Gate events: how the last probe ended, where this event comes of it.
+  std::optional<probe_verdict> verdict;
+
+  /// `job_dead`: why.
+  dead_reason reason = dead_reason::none;
+
+  bool operator==(const queue_event&) const = default;
+};
+
+} // namespace tidegate
