@@ -42,6 +42,9 @@ struct delete_queue {
   bool force = false;
 };
 
+/// Answer to `delete_queue`.
+struct queue_deleted {};
+
 /// Queues by name, in the order of their bytes.
 struct list_queues {
   /// Only names after this one; empty: from the start.
@@ -53,6 +56,28 @@ struct queue_list {
   std::vector<queue_view> items;
   /// Whether there are names after the last item.
   bool more = false;
+};
+
+/// Asks for the actor of a queue.
+struct find_queue {
+  std::string name;
+};
+
+/// Asks for the actor of the queue that a job belongs to.
+struct find_queue_of {
+  job_id id;
+};
+
+/// Asks whether work is taken on.
+struct check_ready {};
+
+/// Answer to `check_ready`.
+struct readiness {
+  /// Every queue has been recovered and the store can be written.
+  bool ready = false;
+
+  /// Why not, for people; empty when ready.
+  std::string reason;
 };
 
 // -- to a queue ---------------------------------------------------------------

@@ -1,0 +1,94 @@
+// Tidegate's actors as one thing to start and to stop.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <caf/fwd.hpp>
+
+#include "tidegate/error.hpp"
+#include "tidegate/protocol.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+#include "tidegate/transport.hpp"
+
+namespace tidegate {
+
+/// What a service is made of. Everything without a default must be set.
+struct service_options {
+  /// Where queues and jobs are kept. Owned by the service from then on.
+  std::unique_ptr<tidegate::store> store;
+
+  /// How deliveries reach their webhooks. Must answer everything that it was
+  /// given before it is destroyed.
+  std::shared_ptr<tidegate::transport> transport;
+
+  /// Reads both clocks; the steady one must be that of the actor system. Any
+  /// thread.
+  std::function<moment()> now;
+
+  /// Draws 64 random bits that nobody can predict. Any thread.
+  std::function<std::uint64_t()> random;
+
+  /// Makes a signing secret: `whsec_` and base64 of 32 random bytes.
+  std::function<signing_secret()> make_secret;
+
+  /// Hears of every event; may be empty.
+  event_listener listener;
+
+  /// Whether the actors that block on the disk get threads of their own. Off
+  /// only under a scheduler with virtual time.
+  bool detach_storage = true;
+
+  /// Most changes that may wait for the disk. Beyond it publishes are refused
+  /// with `overloaded`.
+  std::uint64_t backlog_max = 100'000;
+};
+
+/// Runs the actors on a host's actor system. Not thread-safe: one thread starts
+/// and stops it.
+class service {
+public:
+  /// Spawns the actors; nothing is read from the store yet.
+  /// @pre `system` outlives the service
+  service(caf::actor_system& system, service_options options);
+
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  /// Calls `kill`.
+  ~service();
+
+  /// Returns the actor that creates, lists and finds queues. Requests are
+  /// refused until the queues have been taken up.
+  registry_actor registry() const;
+
+  /// Begins to take up all queues from the store. `check_ready` tells when that
+  /// is done.
+  void start();
+
+  /// Takes up all queues and returns when they run, or with the reason why they
+  /// cannot. Blocks the calling thread, which must not be one that runs actors.
+  std::optional<error> start_and_wait();
+
+  /// Starts no more deliveries, refuses publishes, goes on answering
+  /// everything else, and returns when what was under way has ended and is
+  /// stored, or after `timeout`. Returns whether everything had ended. Blocks
+  /// like `start_and_wait`.
+  bool drain(duration timeout);
+
+  /// Ends the actors in their order. What has not ended is aborted; it will be
+  /// delivered again after the next start. Nothing that was acknowledged is
+  /// lost.
+  void kill();
+
+private:
+  struct impl;
+
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace tidegate

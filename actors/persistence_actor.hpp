@@ -1,0 +1,58 @@
+// The PERSISTENCE actor: one commit for everything that is waiting.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "actors/storage_protocol.hpp"
+#include "tidegate/store.hpp"
+
+namespace tidegate {
+
+class persistence_state {
+public:
+  explicit persistence_state(persistence_actor::pointer self);
+
+  static inline const char* name = "tidegate.persistence";
+
+  void open(std::unique_ptr<store> door);
+
+  void add(commit_request request, committer sender);
+  void commit();
+  caf::result<queue_snapshot> attach(queue_id queue);
+  caf::result<stored_queues> load();
+  caf::result<store_usable> check();
+
+private:
+  struct waiting {
+    committer sender;
+    queue_id queue;
+    std::uint64_t ticket;
+    std::size_t records;
+  };
+
+  void refuse(const waiting& w, const error& reason);
+  void fail(const error& reason);
+  std::optional<error> mend();
+
+  persistence_actor::pointer self_;
+  std::unique_ptr<store> store_;
+  bool broken_ = false;
+
+  /// The batch: what is waiting, and all of its records in a row.
+  std::vector<waiting> waiting_;
+  std::vector<record> batch_;
+
+  /// Queues that may not write before they have attached, with what they are
+  /// to go on from where that has been read already.
+  std::unordered_map<queue_id, std::optional<queue_snapshot>> lost_;
+};
+
+persistence_actor::behavior_type
+make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
+                 std::shared_ptr<std::unique_ptr<store>> door);
+
+} // namespace tidegate

@@ -1,0 +1,163 @@
+// The QUEUE actor: owns one push queue and carries out what it decides.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include "actors/core/push_queue.hpp"
+#include "actors/delivery_actor.hpp"
+#include "actors/environment.hpp"
+#include "actors/storage_protocol.hpp"
+#include "tidegate/protocol.hpp"
+
+namespace tidegate {
+
+/// Replaces all settings.
+struct put_settings {
+  queue_settings settings;
+};
+
+/// Removes the queue with its jobs and ends the actor. Fails with
+/// `queue_not_empty`.
+struct close_queue {
+  bool force = false;
+};
+
+/// Starts nothing more; answered when nothing is under way any more.
+struct drain_queue {};
+
+struct queue_drained {};
+
+/// Sent to itself: the one timer has fired.
+struct queue_tick {
+  std::uint64_t generation = 0;
+};
+
+/// Sent to itself: try again to agree with the store.
+struct attach_again {};
+
+/// What the registry and the queue's helpers say to it besides.
+using queue_impl_actor =
+  queue_actor::extend<caf::replies_to<put_settings>::with<queue_view>,
+                      caf::replies_to<close_queue>::with<queue_deleted>,
+                      caf::replies_to<drain_queue>::with<queue_drained>,
+                      caf::reacts_to<committed>, caf::reacts_to<commit_failed>,
+                      caf::reacts_to<delivery_ended>,
+                      caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
+
+/// Stores first and acts after: what the queue decides goes to PERSISTENCE, and
+/// its effects are carried out when that has answered.
+///
+/// When a commit fails, what is in memory is worth nothing: callers get an
+/// error, deliveries are aborted, and the queue is taken up anew as it stands
+/// on stable storage, as if the process had been restarted. Everything that was
+/// started before that moment carries an older generation and is not heard.
+class queue_state {
+public:
+  explicit queue_state(queue_impl_actor::pointer self);
+
+  static inline const char* name = "tidegate.queue";
+
+  template <class T>
+  using promise = caf::typed_response_promise<T>;
+
+  void open(environment_ptr env, const queue_snapshot& stored);
+
+  // -- requests ---------------------------------------------------------------
+
+  promise<publish_result> handle(publish& request);
+  promise<job_view> handle(const get_job& request);
+  promise<queue_view> handle(const patch_queue& request);
+  promise<queue_view> handle(const put_settings& request);
+  promise<queue_view> handle(get_queue);
+  promise<queue_view> handle(pause_queue);
+  promise<queue_view> handle(resume_queue);
+  promise<queue_deleted> handle(close_queue request);
+  promise<queue_drained> handle(drain_queue);
+
+  // -- what helpers say -------------------------------------------------------
+
+  void handle(committed& message);
+  void handle(const commit_failed& message);
+  void handle(delivery_ended& message);
+  void handle(queue_tick message);
+  void handle(attach_again);
+
+  /// Forgets everything, and answers everybody who still waits with `reason`.
+  void lose_memory(const error& reason);
+
+private:
+  using on_stored = std::function<void(const std::optional<error>&)>;
+
+  /// A publish that waits for its commit.
+  struct pending_publish {
+    promise<publish_result> answer;
+    moment made;
+  };
+
+  /// A transition that waits for its commit.
+  struct pending {
+    std::uint64_t ticket;
+    std::size_t records;
+    std::vector<effect> effects;
+    on_stored done;
+    std::optional<pending_publish> publish;
+  };
+
+  std::optional<error> unfit_for_work() const;
+  void run(transition&& t, on_stored done = nullptr);
+  promise<queue_view> change(transition&& t);
+  void commit(pending&& p, std::vector<record>&& records);
+  void carry_out(std::vector<effect>&& effects);
+  void carry_out(start_delivery&& what);
+  void carry_out(load_jobs&& what);
+  void carry_out(emit&& what);
+  void finish(pending_publish&& p, committed& message);
+  void advance();
+  void arm_timer();
+  void answer_if_drained();
+  void abort_deliveries();
+  void fail_pending(const error& reason);
+  void attach();
+
+  queue_impl_actor::pointer self_;
+  environment_ptr env_;
+  std::string name_;
+  queue_id id_;
+
+  /// Empty while memory and store do not agree.
+  std::optional<push_queue> queue_;
+  std::uint64_t generation_ = 0;
+
+  std::deque<pending> pending_;
+  std::uint64_t next_ticket_ = 1;
+  std::unordered_map<job_seq, delivery_actor> deliveries_;
+
+  std::optional<steady_time> armed_;
+  std::uint64_t timer_generation_ = 0;
+
+  bool closing_ = false;
+  bool draining_ = false;
+  std::vector<promise<queue_drained>> drain_waiters_;
+};
+
+queue_impl_actor::behavior_type
+make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
+           environment_ptr env, std::shared_ptr<const queue_snapshot> stored);
+
+} // namespace tidegate
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::put_settings)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::close_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::drain_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_drained)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_tick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::attach_again)

@@ -1,0 +1,342 @@
+#include "actors/registry_actor.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/result.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/system_messages.hpp>
+#include <caf/typed_behavior.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace tidegate {
+
+namespace {
+
+error not_found(const std::string& queue) {
+  return {errc::queue_not_found, "Queue '" + queue + "' not found"};
+}
+
+error already_there(const std::string& queue) {
+  return {errc::queue_exists, "Queue '" + queue + "' exists already"};
+}
+
+/// Returns what is wrong with a queue to be, in one sentence.
+std::optional<error> complaint(const std::string& name,
+                               const queue_settings& settings) {
+  auto wrong = validate(settings);
+  if (auto bad_name = validate_queue_name(name))
+    wrong.insert(wrong.begin(), *bad_name);
+  if (wrong.empty())
+    return std::nullopt;
+  return error{errc::validation_failed,
+               wrong.front().field + " " + wrong.front().message};
+}
+
+} // namespace
+
+registry_state::registry_state(registry_impl_actor::pointer self)
+  : self_(self) {
+  // nop
+}
+
+void registry_state::open(environment_ptr env) {
+  env_ = std::move(env);
+}
+
+// -- one at a time for each name ----------------------------------------------
+
+void registry_state::when_free(const std::string& queue,
+                               std::function<void()> work) {
+  auto [i, free] = busy_.try_emplace(queue);
+  if (free)
+    work();
+  else
+    i->second.push_back(std::move(work));
+}
+
+void registry_state::set_free(const std::string& queue) {
+  auto i = busy_.find(queue);
+  auto waiting = std::move(i->second);
+  busy_.erase(i);
+  for (auto& work : waiting)
+    when_free(queue, std::move(work));
+}
+
+std::optional<error> registry_state::unfit(const std::string& queue) const {
+  if (draining_)
+    return error{errc::draining, "the server is stopping"};
+  if (!started_)
+    return error{errc::storage_unavailable,
+                 "queue '" + queue + "' is being recovered"};
+  return std::nullopt;
+}
+
+// -- creating -----------------------------------------------------------------
+
+auto registry_state::handle(create_queue& request)
+  -> promise<put_queue_result> {
+  auto answer = self_->make_response_promise<put_queue_result>();
+  if (auto reason = complaint(request.name, request.settings))
+    return answer.deliver(to_caf(*reason));
+  auto name = request.name;
+  when_free(name, [this, answer, request = std::move(request)]() mutable {
+    if (by_name_.count(request.name) == 0) {
+      create(std::move(request), answer);
+      return;
+    }
+    answer.deliver(to_caf(already_there(request.name)));
+    set_free(request.name);
+  });
+  return answer;
+}
+
+auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
+  auto answer = self_->make_response_promise<put_queue_result>();
+  if (auto reason = complaint(request.name, request.settings))
+    return answer.deliver(to_caf(*reason));
+  auto name = request.name;
+  when_free(name, [this, answer, request = std::move(request)]() mutable {
+    auto i = by_name_.find(request.name);
+    if (i == by_name_.end()) {
+      create({request.name, std::move(request.settings)}, answer);
+      return;
+    }
+    set_free(request.name);
+    self_
+      ->request(i->second, caf::infinite,
+                put_settings{std::move(request.settings)})
+      .then(
+        [answer](queue_view& view) mutable {
+          answer.deliver(put_queue_result{std::move(view), false});
+        },
+        [answer](const caf::error& reason) mutable { answer.deliver(reason); });
+  });
+  return answer;
+}
+
+void registry_state::create(create_queue&& request,
+                            promise<put_queue_result> answer) {
+  if (auto reason = unfit(request.name)) {
+    answer.deliver(to_caf(*reason));
+    set_free(request.name);
+    return;
+  }
+  auto now = env_->now().wall;
+  queue_record queue;
+  queue.id = queue_id{++last_queue_.value};
+  queue.name = std::move(request.name);
+  queue.settings = std::move(request.settings);
+  queue.secret = env_->make_secret();
+  queue.created_at = now;
+  queue.updated_at = now;
+  auto ticket = next_ticket_++;
+  self_->send(env_->persistence,
+              commit_request{queue.id, ticket, {insert_queue{queue}}},
+              caf::actor_cast<committer>(self_->address()));
+  creations_.emplace(ticket, creation{std::move(queue), answer});
+}
+
+void registry_state::handle(const committed& message) {
+  auto node = creations_.extract(message.ticket);
+  auto& [queue, answer] = node.mapped();
+  auto name = queue.name;
+  queue_snapshot stored{std::move(queue), {}};
+  start(stored);
+  self_->request(by_name_[name], caf::infinite, get_queue{})
+    .then(
+      [answer = answer](queue_view& view) mutable {
+        answer.deliver(put_queue_result{std::move(view), true});
+      },
+      [answer = answer](const caf::error& reason) mutable {
+        answer.deliver(reason);
+      });
+  set_free(name);
+}
+
+void registry_state::handle(const commit_failed& message) {
+  auto node = creations_.extract(message.ticket);
+  auto& [queue, answer] = node.mapped();
+  answer.deliver(to_caf(message.reason));
+  set_free(queue.name);
+}
+
+void registry_state::start(const queue_snapshot& stored) {
+  names_[stored.queue.id] = stored.queue.name;
+  by_name_[stored.queue.name] = self_->spawn(
+    make_queue, env_, std::make_shared<const queue_snapshot>(stored));
+}
+
+// -- removing -----------------------------------------------------------------
+
+auto registry_state::handle(const delete_queue& request)
+  -> promise<queue_deleted> {
+  auto answer = self_->make_response_promise<queue_deleted>();
+  when_free(request.name, [this, answer, request]() mutable {
+    auto i = by_name_.find(request.name);
+    if (i == by_name_.end()) {
+      answer.deliver(to_caf(not_found(request.name)));
+      set_free(request.name);
+      return;
+    }
+    self_->request(i->second, caf::infinite, close_queue{request.force})
+      .then(
+        [this, answer, name = request.name](queue_deleted done) mutable {
+          by_name_.erase(name);
+          std::erase_if(names_,
+                        [&](const auto& x) { return x.second == name; });
+          answer.deliver(done);
+          set_free(name);
+        },
+        [this, answer, name = request.name](const caf::error& reason) mutable {
+          answer.deliver(reason);
+          set_free(name);
+        });
+  });
+  return answer;
+}
+
+// -- looking up ---------------------------------------------------------------
+
+caf::result<queue_actor>
+registry_state::handle(const find_queue& request) const {
+  auto i = by_name_.find(request.name);
+  if (i == by_name_.end())
+    return to_caf(not_found(request.name));
+  return queue_actor{i->second};
+}
+
+caf::result<queue_actor>
+registry_state::handle(const find_queue_of& request) const {
+  auto i = names_.find(request.id.queue);
+  if (i == names_.end())
+    return to_caf({errc::job_not_found, "Job not found"});
+  return queue_actor{by_name_.find(i->second)->second};
+}
+
+/// Gathers one answer for each queue, in the order of their names.
+struct registry_state::collected_views {
+  std::vector<std::optional<queue_view>> views;
+  std::size_t missing;
+  bool more;
+  promise<queue_list> answer;
+
+  void put(std::size_t i, std::optional<queue_view> view) {
+    views[i] = std::move(view);
+    if (--missing == 0)
+      deliver();
+  }
+
+  void deliver() {
+    queue_list result;
+    result.more = more;
+    for (auto& view : views)
+      if (view)
+        result.items.push_back(std::move(*view));
+    answer.deliver(std::move(result));
+  }
+};
+
+auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
+  auto all = std::make_shared<collected_views>();
+  all->answer = self_->make_response_promise<queue_list>();
+  std::vector<queue_impl_actor> asked;
+  auto i = by_name_.upper_bound(request.after);
+  for (; i != by_name_.end() && asked.size() < request.limit; ++i)
+    asked.push_back(i->second);
+  all->more = i != by_name_.end();
+  all->views.resize(asked.size());
+  all->missing = asked.size();
+  if (asked.empty())
+    all->deliver();
+  for (std::size_t n = 0; n < asked.size(); ++n)
+    self_->request(asked[n], caf::infinite, get_queue{})
+      .then([all, n](queue_view& view) { all->put(n, std::move(view)); },
+            [all, n](const caf::error&) { all->put(n, std::nullopt); });
+  return all->answer;
+}
+
+auto registry_state::handle(check_ready) -> promise<readiness> {
+  auto answer = self_->make_response_promise<readiness>();
+  if (draining_)
+    return answer.deliver(readiness{false, "the server is stopping"});
+  if (!started_)
+    return answer.deliver(readiness{false, "the queues are being recovered"});
+  self_->request(env_->persistence, caf::infinite, check_store{})
+    .then(
+      [answer](store_usable) mutable {
+        answer.deliver(readiness{true, {}});
+      },
+      [answer](const caf::error& reason) mutable {
+        answer.deliver(readiness{false, from_caf(reason).message});
+      });
+  return answer;
+}
+
+// -- start and stop -----------------------------------------------------------
+
+auto registry_state::handle(start_queues) -> promise<queues_started> {
+  auto answer = self_->make_response_promise<queues_started>();
+  self_->request(env_->persistence, caf::infinite, load_queues{})
+    .then(
+      [this, answer](const stored_queues& stored) mutable {
+        env_->last_job->store(stored.last_job.value);
+        last_queue_ = stored.last_queue;
+        for (const auto& q : stored.queues)
+          start(q);
+        started_ = true;
+        answer.deliver(queues_started{});
+      },
+      [answer](const caf::error& reason) mutable { answer.deliver(reason); });
+  return answer;
+}
+
+auto registry_state::handle(drain_all) -> promise<queue_drained> {
+  draining_ = true;
+  auto answer = self_->make_response_promise<queue_drained>();
+  auto missing = std::make_shared<std::size_t>(by_name_.size());
+  if (*missing == 0)
+    return answer.deliver(queue_drained{});
+  auto one_less = [answer, missing]() mutable {
+    if (--*missing == 0)
+      answer.deliver(queue_drained{});
+  };
+  for (auto& [name, queue] : by_name_)
+    self_->request(queue, caf::infinite, drain_queue{})
+      .then([one_less](queue_drained) mutable { one_less(); },
+            [one_less](const caf::error&) mutable { one_less(); });
+  return answer;
+}
+
+void registry_state::stop() {
+  for (auto& [ticket, c] : creations_)
+    c.answer.deliver(to_caf({errc::draining, "the server has stopped"}));
+  creations_.clear();
+  for (auto& [name, queue] : by_name_)
+    self_->send_exit(queue, caf::exit_reason::user_shutdown);
+}
+
+registry_impl_actor::behavior_type
+make_registry(registry_impl_actor::stateful_pointer<registry_state> self,
+              environment_ptr env) {
+  auto& state = self->state;
+  state.open(std::move(env));
+  self->set_exit_handler([self](caf::exit_msg& message) {
+    self->state.stop();
+    self->quit(std::move(message.reason));
+  });
+  return {
+    [&state](create_queue& x) { return state.handle(x); },
+    [&state](put_queue& x) { return state.handle(x); },
+    [&state](const delete_queue& x) { return state.handle(x); },
+    [&state](const list_queues& x) { return state.handle(x); },
+    [&state](const find_queue& x) { return state.handle(x); },
+    [&state](const find_queue_of& x) { return state.handle(x); },
+    [&state](check_ready x) { return state.handle(x); },
+    [&state](start_queues x) { return state.handle(x); },
+    [&state](drain_all x) { return state.handle(x); },
+    [&state](const committed& x) { state.handle(x); },
+    [&state](const commit_failed& x) { state.handle(x); },
+  };
+}
+
+} // namespace tidegate

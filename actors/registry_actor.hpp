@@ -1,0 +1,102 @@
+// The REGISTRY actor: knows every queue by name and number.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include "actors/environment.hpp"
+#include "actors/queue_actor.hpp"
+#include "actors/storage_protocol.hpp"
+#include "tidegate/protocol.hpp"
+
+namespace tidegate {
+
+/// Takes up all queues from the store; answered when all of them run.
+struct start_queues {};
+
+struct queues_started {};
+
+/// Refuses new queues and drains the ones there are; answered when nothing is
+/// under way any more.
+struct drain_all {};
+
+using registry_impl_actor =
+  registry_actor::extend<caf::replies_to<start_queues>::with<queues_started>,
+                         caf::replies_to<drain_all>::with<queue_drained>,
+                         caf::reacts_to<committed>,
+                         caf::reacts_to<commit_failed>>;
+
+/// Creates and removes queues one at a time for each name, so that no two have
+/// the same one.
+class registry_state {
+public:
+  explicit registry_state(registry_impl_actor::pointer self);
+
+  static inline const char* name = "tidegate.registry";
+
+  template <class T>
+  using promise = caf::typed_response_promise<T>;
+
+  void open(environment_ptr env);
+
+  promise<put_queue_result> handle(create_queue& request);
+  promise<put_queue_result> handle(put_queue& request);
+  promise<queue_deleted> handle(const delete_queue& request);
+  promise<queue_list> handle(const list_queues& request);
+  caf::result<queue_actor> handle(const find_queue& request) const;
+  caf::result<queue_actor> handle(const find_queue_of& request) const;
+  promise<readiness> handle(check_ready);
+  promise<queues_started> handle(start_queues);
+  promise<queue_drained> handle(drain_all);
+  void handle(const committed& message);
+  void handle(const commit_failed& message);
+
+  /// Answers everybody who still waits and ends the queues.
+  void stop();
+
+private:
+  /// A queue that is being stored.
+  struct creation {
+    queue_record queue;
+    promise<put_queue_result> answer;
+  };
+
+  struct collected_views;
+
+  std::optional<error> unfit(const std::string& queue) const;
+  void when_free(const std::string& queue, std::function<void()> work);
+  void set_free(const std::string& queue);
+  void create(create_queue&& request, promise<put_queue_result> answer);
+  void start(const queue_snapshot& stored);
+
+  registry_impl_actor::pointer self_;
+  environment_ptr env_;
+  std::map<std::string, queue_impl_actor, std::less<>> by_name_;
+  std::unordered_map<queue_id, std::string> names_;
+  queue_id last_queue_;
+  bool started_ = false;
+  bool draining_ = false;
+
+  /// Names at which somebody is at work, and what waits for that to end.
+  std::map<std::string, std::vector<std::function<void()>>> busy_;
+  std::unordered_map<std::uint64_t, creation> creations_;
+  std::uint64_t next_ticket_ = 1;
+};
+
+registry_impl_actor::behavior_type
+make_registry(registry_impl_actor::stateful_pointer<registry_state> self,
+              environment_ptr env);
+
+} // namespace tidegate
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::start_queues)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queues_started)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::drain_all)

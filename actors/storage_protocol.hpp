@@ -1,0 +1,122 @@
+// What queues and registry say to the actors in front of the store.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/typed_actor.hpp>
+
+#include "tidegate/error.hpp"
+#include "tidegate/store.hpp"
+
+namespace tidegate {
+
+/// The records of one transition, to be committed as a whole. Requests of one
+/// queue are committed in the order in which they arrive.
+struct commit_request {
+  queue_id queue;
+  /// Chosen by the sender, who gets it back.
+  std::uint64_t ticket = 0;
+  std::vector<record> records;
+};
+
+/// The records are on stable storage.
+struct committed {
+  std::uint64_t ticket = 0;
+  std::vector<record> records;
+  /// One for each record.
+  std::vector<commit_answer> answers;
+};
+
+/// The records are not stored. Nothing more of this queue is stored until it
+/// has asked for its snapshot with `attach_queue`.
+struct commit_failed {
+  std::uint64_t ticket = 0;
+  error reason;
+};
+
+/// Whoever asks for a commit.
+using committer =
+  caf::typed_actor<caf::reacts_to<committed>, caf::reacts_to<commit_failed>>;
+
+/// Asks for a queue as it is on stable storage, to go on from there after a
+/// failed commit. Mends the store first, if it is broken.
+struct attach_queue {
+  queue_id queue;
+};
+
+/// Asks for everything, at start.
+struct load_queues {};
+
+/// Answer to `load_queues`.
+struct stored_queues {
+  std::vector<queue_snapshot> queues;
+  job_seq last_job;
+  queue_id last_queue;
+};
+
+/// Asks whether the store can be written, and tries to mend it if not.
+struct check_store {};
+
+struct store_usable {};
+
+/// Sent to itself: commit what has come in.
+struct flush {};
+
+/// Commits everything that arrived while the last commit was running. Owns the
+/// store. Blocks, so that it is spawned detached in a server.
+using persistence_actor =
+  caf::typed_actor<caf::reacts_to<commit_request, committer>,
+                   caf::reacts_to<flush>,
+                   caf::replies_to<attach_queue>::with<queue_snapshot>,
+                   caf::replies_to<load_queues>::with<stored_queues>,
+                   caf::replies_to<check_store>::with<store_usable>>;
+
+/// Asks for live jobs with their payloads.
+struct read_jobs {
+  queue_id queue;
+  std::vector<job_seq> seqs;
+};
+
+/// Answer to `read_jobs`: those that are live, in order, possibly not all.
+struct jobs_read {
+  std::vector<job> jobs;
+};
+
+/// Asks for a job with its history. Fails with `job_not_found`.
+struct find_job {
+  job_id id;
+};
+
+/// Reads what has been committed, beside the persistence actor. Blocks, so that
+/// it is spawned detached in a server.
+using reader_actor =
+  caf::typed_actor<caf::replies_to<read_jobs>::with<jobs_read>,
+                   caf::replies_to<find_job>::with<job_record>>;
+
+/// How much has been handed to persistence and is not on stable storage.
+/// Shared by all queues; any thread.
+struct commit_backlog {
+  std::atomic<std::uint64_t> records{0};
+};
+
+} // namespace tidegate
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::commit_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::committed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::commit_failed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::attach_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_snapshot)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::load_queues)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::stored_queues)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::check_store)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::store_usable)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::flush)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::read_jobs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::jobs_read)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_record)

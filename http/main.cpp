@@ -1,0 +1,142 @@
+// The program `tidegate`: joins the layers.
+
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "config/command_line.hpp"
+#include "config/config_file.hpp"
+#include "config/settings.hpp"
+#include "http/first_key.hpp"
+#include "http/log.hpp"
+#include "http/process.hpp"
+#include "storage/sqlite_store.hpp"
+
+namespace {
+
+using namespace tidegate;
+
+constexpr int exit_failure = 1;
+constexpr int exit_usage = 2;
+
+/// Connections in and out are files to the system.
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+http::log_severity to_severity(config::log_level level) {
+  switch (level) {
+    case config::log_level::error:
+      return http::log_severity::error;
+    case config::log_level::warn:
+      return http::log_severity::warn;
+    case config::log_level::info:
+      return http::log_severity::info;
+    case config::log_level::debug:
+      return http::log_severity::debug;
+  }
+  return http::log_severity::info;
+}
+
+result<http::target_policy>
+make_target_policy(const std::vector<std::string>& allowed) {
+  std::vector<http::ip_network> networks;
+  for (const auto& text : allowed) {
+    auto network = http::parse_ip_network(text);
+    if (!network)
+      return network.reason();
+    networks.push_back(*network);
+  }
+  return http::target_policy{std::move(networks)};
+}
+
+int fail(http::log& log, const std::string& why) {
+  log.write(http::log_severity::error, why);
+  return exit_failure;
+}
+
+int run(const config::serve& command) {
+  const auto& with = command.with;
+  http::log log{
+    {to_severity(with.log_level), with.log_format == config::log_format::json}};
+  allow_many_files();
+  std::error_code failed;
+  std::filesystem::create_directories(with.data, failed);
+  if (failed)
+    return fail(log,
+                "cannot make " + with.data.string() + ": " + failed.message());
+  auto targets = make_target_policy(with.allow_target);
+  if (!targets)
+    return fail(log, targets.reason().message);
+  sqlite_options storage;
+  storage.file = with.data / "tidegate.db";
+  auto store = open_sqlite_store(storage);
+  if (!store)
+    return fail(log, store.reason().message);
+  auto key = http::first_key(config::process_environment("TIDEGATE_API_KEY"),
+                             with.data / "api-key", std::cerr);
+  if (!key)
+    return fail(log, key.reason().message);
+  http::process_options options;
+  options.keys.add(*key, http::scope_set::all());
+  options.server.address = with.listen_host;
+  options.server.port = with.listen_port;
+  options.server.body_bytes_max = with.max_body;
+  options.threads = with.threads != 0
+                      ? with.threads
+                      : std::max(1u, std::thread::hardware_concurrency());
+  options.targets = std::move(*targets);
+  options.trusted_ca_file = with.trusted_ca.string();
+  options.drain_timeout = with.drain_timeout;
+  options.store = std::move(*store);
+  options.on_listening = [&with](std::uint16_t port) {
+    auto literal = with.listen_host.find(':') == std::string::npos
+                     ? with.listen_host
+                     : "[" + with.listen_host + "]";
+    std::cout << "listening http://" << literal << ':' << port << std::endl;
+  };
+  return http::run_process(std::move(options), log);
+}
+
+int run(const config::check_config& command) {
+  auto wrong = config::check_file(command.file);
+  for (const auto& line : wrong)
+    std::cout << line << '\n';
+  return wrong.empty() ? EXIT_SUCCESS : exit_failure;
+}
+
+int run(const config::show_version&) {
+  std::cout << "tidegate " << TIDEGATE_VERSION << '\n';
+  return EXIT_SUCCESS;
+}
+
+int run(const config::show_help& command) {
+  std::cout << command.text;
+  return EXIT_SUCCESS;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  auto command = config::parse_command_line({argv + 1, argv + argc},
+                                            config::process_environment);
+  if (!command) {
+    std::cerr << "tidegate: " << command.reason().message << '\n';
+    return exit_usage;
+  }
+  return std::visit([](const auto& what) { return run(what); }, *command);
+}

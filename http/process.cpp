@@ -1,0 +1,260 @@
+#include "http/process.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <openssl/rand.h>
+
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_behavior.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "http/asio_scheduler.hpp"
+#include "http/client.hpp"
+#include "http/gateway_actor.hpp"
+#include "http/signature.hpp"
+#include "tidegate/service.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+/// How long clients get to read their last answers.
+constexpr auto close_timeout = std::chrono::seconds{5};
+
+moment read_clocks() {
+  using std::chrono::duration_cast;
+  return {steady_time{duration_cast<duration>(
+            std::chrono::steady_clock::now().time_since_epoch())},
+          wall_time{duration_cast<duration>(
+            std::chrono::system_clock::now().time_since_epoch())}};
+}
+
+std::uint64_t draw_random() {
+  std::uint64_t result = 0;
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(&result), sizeof(result))
+      != 1)
+    throw std::runtime_error("the system's random source failed");
+  return result;
+}
+
+/// One thread for each `io_context`, from construction to destruction.
+class thread_pool {
+public:
+  explicit thread_pool(std::uint32_t size) {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      contexts_.push_back(std::make_unique<boost::asio::io_context>(1));
+      guards_.emplace_back(contexts_.back()->get_executor());
+    }
+    for (auto& context : contexts_)
+      threads_.emplace_back([&context] { context->run(); });
+  }
+
+  ~thread_pool() {
+    guards_.clear();
+    for (auto& thread : threads_)
+      thread.join();
+  }
+
+  std::vector<boost::asio::io_context*> contexts() const {
+    std::vector<boost::asio::io_context*> result;
+    for (const auto& context : contexts_)
+      result.push_back(context.get());
+    return result;
+  }
+
+private:
+  using guard =
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
+
+  std::vector<std::unique_ptr<boost::asio::io_context>> contexts_;
+  std::vector<guard> guards_;
+  std::vector<std::thread> threads_;
+};
+
+/// Stands between the server's sessions and the gateways.
+class gateway_handler : public handler {
+public:
+  gateway_handler(key_ring keys, api_options options,
+                  std::vector<gateway_actor> gateways)
+    : keys_(std::move(keys)), options_(std::move(options)),
+      gateways_(std::move(gateways)) {
+    // nop
+  }
+
+  std::variant<route_match, response> admit(const request_head& head) override {
+    return http::admit(head, keys_);
+  }
+
+  void handle(request what, responder respond) override {
+    auto parsed = read_call(what, options_);
+    if (auto refused = std::get_if<response>(&parsed)) {
+      respond(std::move(*refused));
+      return;
+    }
+    auto c = std::make_shared<pending_call>(
+      pending_call{std::get<call>(std::move(parsed)), std::move(respond)});
+    caf::anon_send(gateways_[next_++ % gateways_.size()], std::move(c));
+  }
+
+private:
+  key_ring keys_;
+  api_options options_;
+  std::vector<gateway_actor> gateways_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+event_listener::behavior_type make_event_log(event_listener::pointer,
+                                             log* out) {
+  return {[out](const queue_event& event) { out->write(event); }};
+}
+
+/// Blocks until SIGTERM or SIGINT; the next one ends the process at once.
+void wait_for_signal() {
+  boost::asio::io_context context{1};
+  boost::asio::signal_set signals{context, SIGTERM, SIGINT};
+  signals.async_wait([](auto, int) {
+    // nop
+  });
+  context.run();
+}
+
+/// The actors and everything that they need, in the order of their making.
+class running_server {
+public:
+  running_server(process_options options, log& out)
+    : options_(std::move(options)), log_(out), threads_(options_.threads),
+      config_(threads_.contexts()), system_(std::in_place, config_) {
+    // nop
+  }
+
+  /// Returns why it cannot run.
+  std::optional<std::string> start();
+
+  void stop();
+
+private:
+  std::optional<std::string> start_client();
+  std::optional<std::string> start_service();
+  std::optional<std::string> start_server();
+  void close_server();
+
+  process_options options_;
+  log& log_;
+  thread_pool threads_;
+  asio_config config_;
+  std::optional<caf::actor_system> system_;
+  std::shared_ptr<client> client_;
+  std::optional<service> service_;
+  event_listener event_log_;
+  std::vector<gateway_actor> gateways_;
+  std::optional<http::server> server_;
+};
+
+std::optional<std::string> running_server::start() {
+  if (auto wrong = start_client())
+    return wrong;
+  if (auto wrong = start_service())
+    return wrong;
+  return start_server();
+}
+
+std::optional<std::string> running_server::start_client() {
+  client_options options;
+  options.contexts = threads_.contexts();
+  options.targets = options_.targets;
+  options.trusted_ca_file = options_.trusted_ca_file;
+  auto made = client::make(std::move(options));
+  if (!made)
+    return made.reason().message;
+  client_ = std::move(*made);
+  return std::nullopt;
+}
+
+std::optional<std::string> running_server::start_service() {
+  event_log_ = system_->spawn(make_event_log, &log_);
+  service_options options;
+  options.store = std::move(options_.store);
+  options.transport = client_;
+  options.now = read_clocks;
+  options.random = draw_random;
+  options.make_secret = make_signing_secret;
+  options.listener = event_log_;
+  service_.emplace(*system_, std::move(options));
+  if (auto wrong = service_->start_and_wait())
+    return wrong->message;
+  return std::nullopt;
+}
+
+std::optional<std::string> running_server::start_server() {
+  for (std::uint32_t i = 0; i < options_.threads; ++i)
+    gateways_.push_back(system_->spawn(make_gateway, service_->registry()));
+  api_options api;
+  api.complaint_about_target =
+    [targets = options_.targets](const std::string& url) {
+      return literal_target_blocked(targets, url);
+    };
+  server_.emplace(options_.server, threads_.contexts(),
+                  std::make_shared<gateway_handler>(std::move(options_.keys),
+                                                    std::move(api), gateways_));
+  if (auto wrong = server_->start())
+    return wrong;
+  options_.on_listening(server_->port());
+  return std::nullopt;
+}
+
+void running_server::close_server() {
+  auto closed = std::make_shared<std::promise<void>>();
+  server_->stop([closed] { closed->set_value(); });
+  if (closed->get_future().wait_for(close_timeout) != std::future_status::ready)
+    log_.write(log_severity::warn, "some clients did not read their answers");
+  server_->abort();
+}
+
+void running_server::stop() {
+  if (service_ && server_ && !service_->drain(options_.drain_timeout))
+    log_.write(log_severity::warn,
+               "deliveries still under way are aborted; they will be repeated");
+  if (server_)
+    close_server();
+  for (auto& gateway : gateways_)
+    caf::anon_send_exit(gateway, caf::exit_reason::user_shutdown);
+  gateways_.clear();
+  server_.reset();
+  service_.reset();
+  if (client_)
+    client_->stop();
+  caf::anon_send_exit(event_log_, caf::exit_reason::user_shutdown);
+  event_log_ = nullptr;
+  system_->await_all_actors_done();
+  system_.reset();
+}
+
+} // namespace
+
+int run_process(process_options options, log& out) {
+  running_server server{std::move(options), out};
+  auto wrong = server.start();
+  if (wrong) {
+    out.write(log_severity::error, *wrong);
+  } else {
+    wait_for_signal();
+    out.write(log_severity::info, "stopping");
+  }
+  server.stop();
+  return wrong ? 1 : 0;
+}
+
+} // namespace tidegate::http

@@ -1,0 +1,53 @@
+// The server as a process: threads, signals, start and stop in their order.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "http/keys.hpp"
+#include "http/log.hpp"
+#include "http/server.hpp"
+#include "http/target_policy.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate::http {
+
+/// What a server process is made of.
+struct process_options {
+  server_options server;
+
+  /// Threads that run sockets and actors; at least 1.
+  std::uint32_t threads = 1;
+
+  /// Which addresses deliveries may go to.
+  target_policy targets;
+
+  /// See `client_options`.
+  std::string trusted_ca_file;
+
+  /// Who may call the API.
+  key_ring keys;
+
+  /// How long a stop waits for running deliveries.
+  duration drain_timeout{};
+
+  std::unique_ptr<tidegate::store> store;
+
+  /// Called with the port once connections are accepted.
+  std::function<void(std::uint16_t port)> on_listening;
+};
+
+/// Serves until SIGTERM or SIGINT, then stops in order: no new deliveries,
+/// running ones finish, then listener, gateways, queues, persistence. A second
+/// signal ends the process at once, which loses nothing that was acknowledged.
+///
+/// Must be called from the process' first thread, once. Returns the exit code:
+/// 0, or 1 where it could not start, which the log explains.
+int run_process(process_options options, log& out);
+
+} // namespace tidegate::http
