@@ -47,6 +47,10 @@ void persistence_state::add(commit_request request, committer sender) {
 void persistence_state::commit() {
   if (waiting_.empty())
     return;
+  if (auto reason = mend()) {
+    fail(*reason);
+    return;
+  }
   auto answers = store_->commit(batch_);
   if (!answers) {
     fail(answers.reason());

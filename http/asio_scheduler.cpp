@@ -1,5 +1,6 @@
 #include "http/asio_scheduler.hpp"
 
+#include <future>
 #include <thread>
 
 #include <boost/asio/io_context.hpp>
@@ -8,6 +9,7 @@
 #include <caf/detail/set_thread_name.hpp>
 #include <caf/detail/thread_safe_actor_clock.hpp>
 #include <caf/execution_unit.hpp>
+#include <caf/logger.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
@@ -34,6 +36,10 @@ public:
   void run_later(caf::resumable* job);
 
   void exec_later(caf::resumable* job) override;
+
+  /// Waits until this unit's thread has let go of the system's logger, which
+  /// every thread that spawns an actor holds on to.
+  void release_logger();
 
 private:
   void run(caf::resumable* job);
@@ -79,6 +85,8 @@ protected:
     stop_actors();
     clock_.cancel_dispatch_loop();
     timer_.join();
+    for (auto& u : units_)
+      u->release_logger();
   }
 
 private:
@@ -93,6 +101,15 @@ void unit::run_later(caf::resumable* job) {
 
 void unit::exec_later(caf::resumable* job) {
   owner_.enqueue(job);
+}
+
+void unit::release_logger() {
+  std::promise<void> released;
+  boost::asio::post(context_, [&released] {
+    caf::logger::set_current_actor_system(nullptr);
+    released.set_value();
+  });
+  released.get_future().wait();
 }
 
 void unit::run(caf::resumable* job) {

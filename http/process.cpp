@@ -236,7 +236,8 @@ void running_server::stop() {
   service_.reset();
   if (client_)
     client_->stop();
-  caf::anon_send_exit(event_log_, caf::exit_reason::user_shutdown);
+  if (event_log_)
+    caf::anon_send_exit(event_log_, caf::exit_reason::user_shutdown);
   event_log_ = nullptr;
   system_->await_all_actors_done();
   system_.reset();

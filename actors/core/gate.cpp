@@ -69,6 +69,10 @@ bool gate::is_probe(job_id job, std::uint64_t delivery) const {
          && probe_delivery_ == delivery;
 }
 
+bool gate::failed_with(job_seq job) const {
+  return failed_probes_ > 0 && last_ && last_->job.seq == job;
+}
+
 void gate::judge(probe_verdict verdict, duration wait, const cause& why,
                  moment now) {
   last_ = last_probe{probe_job_, probe_delivery_, verdict, now.wall};

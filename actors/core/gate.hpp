@@ -77,6 +77,10 @@ public:
   /// that answers late is not.
   bool is_probe(job_id job, std::uint64_t delivery) const;
 
+  /// Returns whether the last probe was this job's and told nothing, so that
+  /// another job should have a try.
+  bool failed_with(job_seq job) const;
+
   /// Takes the verdict of the probe. `wait` is what the downstream asked for
   /// and counts for `deferred` only. @pre a probe is out
   void judge(probe_verdict verdict, duration wait, const cause& why,

@@ -35,18 +35,6 @@ bool is_ready(const due_heap::entry& e, moment now) {
   return !e.out && e.due <= now.steady;
 }
 
-event_kind to_event(gate_state state) {
-  switch (state) {
-    case gate_state::open:
-      return event_kind::queue_opened;
-    case gate_state::held:
-      return event_kind::queue_held;
-    case gate_state::probing:
-      return event_kind::queue_probing;
-  }
-  return event_kind::queue_held;
-}
-
 history_entry make_entry(const job& j, delivery_status status, moment now) {
   history_entry result;
   result.attempt = j.attempts + 1;
@@ -89,6 +77,7 @@ push_queue::push_queue(const queue_snapshot& stored, moment now)
     rate_(stored.queue.settings.rate_limit_max,
           stored.queue.settings.rate_limit_window) {
   rate_.restore(stored.queue.rate, now);
+  auto release = gate_.held_until().value_or(now.steady);
   for (const auto& j : stored.jobs) {
     due_heap::entry e;
     e.seq = j.seq;
@@ -96,6 +85,9 @@ push_queue::push_queue(const queue_snapshot& stored, moment now)
     e.expires = to_steady(j.expires_at, now);
     e.created_at = j.created_at;
     e.waits_for = j.waits_for;
+    // A hold that was ended early ended the waits that came with it.
+    if (e.waits_for == wait_kind::defer)
+      e.due = std::min(e.due, release);
     e.delivered = j.status != job_status::pending;
     jobs_.add(e);
     if (j.started_delivery != 0)
@@ -177,7 +169,7 @@ transition push_queue::ended(job_seq seq, const delivery_reply& reply,
   if (reply.error_code == delivery_errc::aborted) {
     if (gate_.is_probe(r.job.id, r.job.deliveries)) {
       gate_.probe_vanished();
-      store_gate(now, out);
+      tell(store_gate(event_kind::queue_held, now, out), out);
     }
     jobs_.put_back(seq, now.steady, wait_kind::none);
     interrupt(r, now, out);
@@ -206,7 +198,7 @@ transition push_queue::change_settings(const queue_settings& settings,
   transition out;
   if (settings.webhook_url != queue_.settings.webhook_url) {
     if (gate_.release(now))
-      store_gate(now, out);
+      tell(store_gate(event_kind::queue_held, now, out), out);
     jobs_.make_due(wait_kind::defer, now.steady);
   }
   queue_.settings = settings;
@@ -262,11 +254,18 @@ void push_queue::expire(moment now, transition& out) {
   }
 }
 
+std::optional<job_seq> push_queue::next_up() const {
+  auto first = jobs_.first_ready();
+  if (first && gate_.failed_with(*first))
+    return jobs_.ready_front(2).back();
+  return first;
+}
+
 void push_queue::start_ready(moment now, transition& out) {
   jobs_.mature(now.steady);
   auto started = false;
   while (may_start(now)) {
-    auto seq = jobs_.first_ready();
+    auto seq = next_up();
     if (!seq)
       break;
     auto i = residents_.find(*seq);
@@ -294,7 +293,9 @@ void push_queue::start(resident& r, moment now, transition& out) {
     ++r.uncommitted;
     out.records.push_back(update_job{j, std::nullopt});
     gate_.start_probe(j.id, j.deliveries);
-    store_gate(now, out);
+    auto event = store_gate(event_kind::queue_probing, now, out);
+    event.job = j.id;
+    tell(std::move(event), out);
   }
   const auto& settings = queue_.settings;
   delivery d;
@@ -320,12 +321,15 @@ void push_queue::ask_for_jobs(moment now, transition& out) {
     return;
   loading_ = interrupted_;
   loading_.insert(loading_.end(), expiring_.begin(), expiring_.end());
-  auto next = jobs_.first_ready();
+  auto next = next_up();
   auto passes = !queue_.paused && gate_.ask(now.steady) != gate::answer::shut;
   auto runs_low = idle_residents() < std::min(load_below, jobs_.ready());
   if (passes && next && (residents_.count(*next) == 0 || runs_low)) {
-    auto count = gate_.state() == gate_state::open ? load_count : 1;
-    for (auto seq : jobs_.ready_front(count))
+    // What a held queue needs is one probe.
+    auto front = gate_.state() == gate_state::open
+                   ? jobs_.ready_front(load_count)
+                   : std::vector{*next};
+    for (auto seq : front)
       if (residents_.count(seq) == 0 && !contains(interrupted_, seq))
         loading_.push_back(seq);
   }
@@ -420,7 +424,7 @@ void push_queue::give_up(resident& r, dead_reason why,
   auto event = make_event(event_kind::job_dead, now);
   event.job = r.job.id;
   event.reason = why;
-  out.effects.push_back(emit{std::move(event)});
+  tell(std::move(event), out);
   end(r, std::move(entry), now, out);
 }
 
@@ -445,10 +449,18 @@ void push_queue::move_gate(const resident& r, const outcome& what,
                   j.id, reply.http_status};
   if (gate_.is_probe(j.id, j.deliveries)) {
     gate_.judge(what.verdict, what.retry_after, why, now);
-    store_gate(now, out);
+    auto opened = gate_.state() == gate_state::open;
+    auto event = store_gate(
+      opened ? event_kind::queue_opened : event_kind::queue_held, now, out);
+    event.verdict = what.verdict;
+    if (opened) {
+      event.job = j.id;
+      event.http_status = reply.http_status;
+    }
+    tell(std::move(event), out);
   } else if (what.what == outcome::kind::defer
              && gate_.hold(what.retry_after, why, now)) {
-    store_gate(now, out);
+    tell(store_gate(event_kind::queue_held, now, out), out);
   }
 }
 
@@ -485,25 +497,28 @@ queue_event push_queue::make_event(event_kind kind, moment now) const {
   return result;
 }
 
-void push_queue::store_gate(moment now, transition& out) const {
+void push_queue::tell(queue_event&& event, transition& out) const {
+  out.effects.push_back(emit{std::move(event)});
+}
+
+queue_event push_queue::store_gate(event_kind kind, moment now,
+                                   transition& out) const {
   auto g = gate_.to_record(now);
-  auto event = make_event(to_event(g.state), now);
+  auto event = make_event(kind, now);
   event.job = g.caused_by;
   event.cause = g.cause;
   event.http_status = g.http_status;
-  if (g.state == gate_state::held)
+  if (kind == event_kind::queue_held)
     event.release_at = g.release_at;
-  if (g.last && g.last->at == now.wall)
-    event.verdict = g.last->verdict;
   out.records.push_back(update_gate{queue_.id, std::move(g)});
-  out.effects.push_back(emit{std::move(event)});
+  return event;
 }
 
 void push_queue::store_queue(event_kind kind, moment now, transition& out) {
   queue_.updated_at = now.wall;
   out.records.push_back(update_queue{queue_.id, queue_.settings, queue_.paused,
                                      queue_.paused_since, queue_.updated_at});
-  out.effects.push_back(emit{make_event(kind, now)});
+  tell(make_event(kind, now), out);
 }
 
 queue_record push_queue::to_record(moment now) const {

@@ -118,6 +118,9 @@ private:
   void explain_wait(const due_heap::entry& e, moment now,
                     std::vector<blocked_by>& out) const;
 
+  /// Returns the ready job whose turn it is.
+  std::optional<job_seq> next_up() const;
+
   // -- steps of `advance` -----------------------------------------------------
 
   void expire(moment now, transition& out);
@@ -153,7 +156,10 @@ private:
   // -- records and events -----------------------------------------------------
 
   queue_event make_event(event_kind kind, moment now) const;
-  void store_gate(moment now, transition& out) const;
+  void tell(queue_event&& event, transition& out) const;
+
+  /// Stores the gate and returns the event that tells of it.
+  queue_event store_gate(event_kind kind, moment now, transition& out) const;
   void store_queue(event_kind kind, moment now, transition& out);
 
   /// Settings, name, secret, pause; gate and rate stand in their own members.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "actors/core/utf8.hpp"
+
 namespace tidegate {
 
 namespace {
@@ -29,7 +31,7 @@ std::string print(double x) {
 /// Cuts what a caller sent to a length that fits into a message.
 std::string quote(std::string_view text) {
   constexpr std::size_t shown_max = 80;
-  std::string shown{text.substr(0, shown_max)};
+  auto shown = to_valid_utf8(text.substr(0, shown_max), shown_max);
   for (auto& c : shown)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';

@@ -178,7 +178,7 @@ std::optional<duration> read_one(std::string_view value, std::string_view date,
   if (!until)
     return std::nullopt;
   auto from = read_http_date(trim(date), now).value_or(now);
-  return std::max(duration{0}, *until - from);
+  return std::clamp(*until - from, duration{0}, longest_wait);
 }
 
 } // namespace

@@ -1,0 +1,120 @@
+// A webhook in virtual time: scripted, or with outages and a service time.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/testkit/virtual_system.hpp"
+#include "tidegate/transport.hpp"
+
+namespace tidegate::testkit {
+
+/// What a downstream does with one delivery.
+struct response {
+  response(std::uint16_t status_code = 200, std::string wait = {},
+           duration until_answer = std::chrono::milliseconds{20})
+    : status(status_code), retry_after(std::move(wait)), latency(until_answer) {
+    // nop
+  }
+
+  /// 0: the connection breaks.
+  std::uint16_t status;
+
+  /// Value of `Retry-After`; empty: none.
+  std::string retry_after;
+
+  /// Until the answer is there.
+  duration latency;
+};
+
+/// A delivery that arrived, and when.
+struct arrival {
+  delivery what;
+  moment at;
+};
+
+/// Answers what `decide` says. Notes every delivery that arrives.
+class modelled_downstream : public transport {
+public:
+  using decision = std::function<response(const delivery&, moment)>;
+
+  modelled_downstream(virtual_system& system, decision decide);
+
+  /// Changes what it does from now on.
+  void behave(decision decide) {
+    decide_ = std::move(decide);
+  }
+
+  const decision& behaviour() const {
+    return decide_;
+  }
+
+  /// Takes over what another one saw before it.
+  void remember(const modelled_downstream& before);
+
+  std::shared_ptr<call> post(delivery what, callback done) override;
+
+  // -- what it saw ------------------------------------------------------------
+
+  const std::vector<arrival>& arrivals() const {
+    return arrivals_;
+  }
+
+  /// Deliveries that were answered with this status.
+  std::uint64_t answered(std::uint16_t status) const {
+    auto i = answered_.find(status);
+    return i == answered_.end() ? 0 : i->second;
+  }
+
+  std::uint32_t in_flight() const {
+    return in_flight_;
+  }
+
+  std::uint32_t in_flight_max() const {
+    return in_flight_max_;
+  }
+
+  /// Forgets what it saw.
+  void forget();
+
+  /// Leaves everything that is under way without an answer for ever, as the
+  /// death of the process does.
+  void drop_all() {
+    ++generation_;
+    in_flight_ = 0;
+  }
+
+private:
+  class exchange;
+
+  void finish(exchange& x, const response& answer);
+
+  virtual_system& system_;
+  decision decide_;
+  std::vector<arrival> arrivals_;
+  std::map<std::uint16_t, std::uint64_t> answered_;
+  std::uint32_t in_flight_ = 0;
+  std::uint32_t in_flight_max_ = 0;
+  std::uint64_t generation_ = 0;
+};
+
+/// Always answers `answer`.
+modelled_downstream::decision always(response answer);
+
+/// Answers with each of `answers` in turn, then with the last one for ever.
+/// @pre `!answers.empty()`
+modelled_downstream::decision in_turn(std::vector<response> answers);
+
+/// Answers 429 with `Retry-After: retry_after` for `length` from its first
+/// delivery, and `otherwise` from then on.
+modelled_downstream::decision outage(duration length, std::string retry_after,
+                                     response otherwise = {});
+
+} // namespace tidegate::testkit
