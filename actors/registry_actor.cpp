@@ -62,12 +62,11 @@ void registry_state::set_free(const std::string& queue) {
     when_free(queue, std::move(work));
 }
 
-std::optional<error> registry_state::unfit(const std::string& queue) const {
+std::optional<error> registry_state::unfit() const {
   if (draining_)
     return error{errc::draining, "the server is stopping"};
   if (!started_)
-    return error{errc::storage_unavailable,
-                 "queue '" + queue + "' is being recovered"};
+    return error{errc::storage_unavailable, "the queues are being recovered"};
   return std::nullopt;
 }
 
@@ -116,7 +115,7 @@ auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
 
 void registry_state::create(create_queue&& request,
                             promise<put_queue_result> answer) {
-  if (auto reason = unfit(request.name)) {
+  if (auto reason = unfit()) {
     answer.deliver(to_caf(*reason));
     set_free(request.name);
     return;
@@ -255,20 +254,15 @@ auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
   return all->answer;
 }
 
-auto registry_state::handle(check_ready) -> promise<readiness> {
-  auto answer = self_->make_response_promise<readiness>();
-  if (draining_)
-    return answer.deliver(readiness{false, "the server is stopping"});
-  if (!started_)
-    return answer.deliver(readiness{false, "the queues are being recovered"});
+auto registry_state::handle(check_ready) -> promise<ready_for_work> {
+  auto answer = self_->make_response_promise<ready_for_work>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
   self_->request(env_->persistence, caf::infinite, check_store{})
-    .then(
-      [answer](store_usable) mutable {
-        answer.deliver(readiness{true, {}});
-      },
-      [answer](const caf::error& reason) mutable {
-        answer.deliver(readiness{false, from_caf(reason).message});
-      });
+    .then([answer](store_usable) mutable { answer.deliver(ready_for_work{}); },
+          [answer](const caf::error& reason) mutable {
+            answer.deliver(reason);
+          });
   return answer;
 }
 

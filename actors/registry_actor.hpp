@@ -53,7 +53,7 @@ public:
   promise<queue_list> handle(const list_queues& request);
   caf::result<queue_actor> handle(const find_queue& request) const;
   caf::result<queue_actor> handle(const find_queue_of& request) const;
-  promise<readiness> handle(check_ready);
+  promise<ready_for_work> handle(check_ready);
   promise<queues_started> handle(start_queues);
   promise<queue_drained> handle(drain_all);
   void handle(const committed& message);
@@ -71,7 +71,7 @@ private:
 
   struct collected_views;
 
-  std::optional<error> unfit(const std::string& queue) const;
+  std::optional<error> unfit() const;
   void when_free(const std::string& queue, std::function<void()> work);
   void set_free(const std::string& queue);
   void create(create_queue&& request, promise<put_queue_result> answer);

@@ -42,18 +42,12 @@ struct reply_to<list_queues> {
   using type = queue_list;
 };
 
-template <>
-struct reply_to<ready_check> {
-  using type = readiness;
-};
-
 template <class T>
 response to_response(const T& reply) {
   if constexpr (std::is_same_v<T, queue_deleted>)
     return deleted();
-  else if constexpr (std::is_same_v<T, readiness>)
-    return reply.ready ? ready()
-                       : answer(error{errc::storage_unavailable, reply.reason});
+  else if constexpr (std::is_same_v<T, ready_for_work>)
+    return ready();
   else
     return answer(reply);
 }
@@ -87,7 +81,7 @@ void gateway_state::execute(const T& what, const pending_call_ptr& c) {
   if constexpr (std::is_same_v<T, health_check>)
     finish(c, alive());
   else if constexpr (std::is_same_v<T, ready_check>)
-    ask<readiness>(registry_, check_ready{}, c);
+    ask<ready_for_work>(registry_, check_ready{}, c);
   else
     ask<typename reply_to<T>::type>(registry_, what, c);
 }

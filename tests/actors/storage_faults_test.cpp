@@ -70,11 +70,10 @@ TEST_CASE("while the disk is gone publishes fail, then everything goes on") {
     REQUIRE_FALSE(**answer);
     CHECK((**answer).reason().code == errc::storage_unavailable);
   }
-  auto readiness = w.system().ask<tidegate::readiness>(w.registry(),
-                                                       check_ready{});
-  REQUIRE(readiness);
-  REQUIRE(*readiness);
-  CHECK_FALSE((**readiness).ready);
+  auto ready = w.system().ask<ready_for_work>(w.registry(), check_ready{});
+  REQUIRE(ready);
+  REQUIRE_FALSE(*ready);
+  CHECK((*ready).reason().code == errc::storage_unavailable);
   w.faults().down = false;
   w.advance(1min);
   auto q = w.get("q");

@@ -68,17 +68,13 @@ struct find_queue_of {
   job_id id;
 };
 
-/// Asks whether work is taken on.
+/// Asks whether work is taken on. Fails with `draining`, or with
+/// `storage_unavailable` while queues are being recovered or the store cannot
+/// be written.
 struct check_ready {};
 
 /// Answer to `check_ready`.
-struct readiness {
-  /// Every queue has been recovered and the store can be written.
-  bool ready = false;
-
-  /// Why not, for people; empty when ready.
-  std::string reason;
-};
+struct ready_for_work {};
 
 // -- to a queue ---------------------------------------------------------------
 

@@ -52,8 +52,7 @@ using registry_actor =
                    caf::replies_to<find_queue>::with<queue_actor>,
                    // Fails with `job_not_found`: only jobs name a number.
                    caf::replies_to<find_queue_of>::with<queue_actor>,
-                   // Whether a publish would be taken now.
-                   caf::replies_to<check_ready>::with<readiness>>;
+                   caf::replies_to<check_ready>::with<ready_for_work>>;
 
 /// Hears of every event, in the order of each queue. A slow one is not waited
 /// for: its mailbox grows.
@@ -80,5 +79,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue_of)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::check_ready)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::readiness)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::ready_for_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_event)
