@@ -1,0 +1,148 @@
+#include "http/codec_fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace tidegate::http {
+
+namespace {
+
+constexpr std::size_t name_shown_max = 120;
+
+void complain_of_kind(std::string_view name, const char* wanted,
+                      std::string_view token, complaints& out) {
+  out.add(std::string{name}, std::string{"must be "} + wanted + ", got "
+                               + to_string(kind_of(token)));
+}
+
+/// Returns the name that a key spells, as far as it can be shown.
+std::string name_of(std::string_view key) {
+  auto name = unquote(key).value_or(std::string{key});
+  if (name.size() > name_shown_max)
+    name.resize(name_shown_max);
+  return name;
+}
+
+} // namespace
+
+std::variant<json_outline, malformed, complaints>
+outline_of(std::string_view body) {
+  if (body.empty())
+    return malformed{"The body is empty, it must be a JSON object"};
+  auto scanned = scan_json(body, payload_depth_max + 1);
+  if (auto fault = std::get_if<json_fault>(&scanned))
+    return malformed{std::string{"The body is not valid JSON: "} + fault->what
+                     + " at byte " + std::to_string(fault->at)};
+  auto& outline = std::get<json_outline>(scanned);
+  if (outline.kind != json_kind::object)
+    return complaints{{std::string{"The body must be an object, got "}
+                       + to_string(outline.kind)},
+                      {}};
+  return std::move(outline);
+}
+
+std::optional<std::string> unquote(std::string_view token) {
+  auto content = token.substr(1, token.size() - 2);
+  if (content.find('\\') == std::string_view::npos)
+    return std::string{content};
+  auto json = nlohmann::json::parse(token, nullptr, false);
+  if (!json.is_string())
+    return std::nullopt;
+  return std::move(json.get_ref<std::string&>());
+}
+
+double to_double(std::string_view token) {
+  double result = 0;
+  auto end = token.data() + token.size();
+  if (std::from_chars(token.data(), end, result).ec == std::errc{})
+    return result;
+  // Too large or too small: only this one tells which.
+  return std::strtod(std::string{token}.c_str(), nullptr);
+}
+
+std::string shorten(std::string_view token) {
+  constexpr std::size_t shown_max = 40;
+  if (token.size() <= shown_max)
+    return std::string{token};
+  return std::string{token.substr(0, shown_max)}.append("...");
+}
+
+std::optional<std::string>
+read_string(std::string_view name, std::string_view token, complaints& out) {
+  if (kind_of(token) != json_kind::string) {
+    complain_of_kind(name, "a string", token, out);
+    return std::nullopt;
+  }
+  auto result = unquote(token);
+  if (!result)
+    out.add(std::string{name}, "must not escape half a surrogate pair");
+  return result;
+}
+
+std::optional<double> read_number(std::string_view name, std::string_view token,
+                                  complaints& out) {
+  if (kind_of(token) != json_kind::number) {
+    complain_of_kind(name, "a number", token, out);
+    return std::nullopt;
+  }
+  return to_double(token);
+}
+
+std::optional<std::uint32_t>
+read_integer(std::string_view name, std::string_view token, complaints& out) {
+  constexpr auto beyond = std::numeric_limits<std::uint32_t>::max();
+  if (kind_of(token) != json_kind::number) {
+    complain_of_kind(name, "an integer", token, out);
+    return std::nullopt;
+  }
+  if (token.find_first_of(".eE") != std::string_view::npos) {
+    out.add(std::string{name},
+            "must be an integer without fraction or exponent, got "
+              + shorten(token));
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  auto end = token.data() + token.size();
+  auto fits = std::from_chars(token.data(), end, value).ec == std::errc{};
+  if (!fits || value < 0 || value > std::int64_t{beyond})
+    return beyond;
+  return static_cast<std::uint32_t>(value);
+}
+
+std::optional<std::vector<json_part>>
+read_parts(std::string_view name, std::string_view token, json_kind kind,
+           complaints& out) {
+  if (kind_of(token) != kind) {
+    complain_of_kind(name, to_string(kind), token, out);
+    return std::nullopt;
+  }
+  return std::get<json_outline>(scan_json(token, payload_depth_max)).parts;
+}
+
+void assign_fields(std::span<const json_part> object,
+                   std::span<const std::string_view> names,
+                   std::span<std::string_view> slots, std::string_view prefix,
+                   complaints& out) {
+  for (const auto& part : object) {
+    auto bare = part.key.substr(1, part.key.size() - 2);
+    auto i = std::find(names.begin(), names.end(), bare);
+    std::string name;
+    if (i == names.end()) {
+      name = name_of(part.key);
+      i = std::find(names.begin(), names.end(), name);
+    }
+    auto index = static_cast<std::size_t>(i - names.begin());
+    if (i == names.end())
+      out.add(std::string{prefix} + name, "is not a known field");
+    else if (!slots[index].empty())
+      out.add(std::string{prefix}.append(*i), "is given more than once");
+    else
+      slots[index] = part.value;
+  }
+}
+
+} // namespace tidegate::http

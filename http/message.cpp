@@ -1,0 +1,52 @@
+#include "http/message.hpp"
+
+#include <algorithm>
+
+#include "http/problem.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool same_name(std::string_view x, std::string_view y) {
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
+} // namespace
+
+std::optional<std::string_view> find_header(const request_head& head,
+                                            std::string_view name) {
+  for (const auto& field : head.headers)
+    if (same_name(field.name, name))
+      return field.value;
+  return std::nullopt;
+}
+
+responder::responder(std::shared_ptr<reply_sink> sink, std::uint64_t number)
+  : sink_(std::move(sink)), number_(number) {
+  // nop
+}
+
+responder& responder::operator=(responder&& other) noexcept {
+  std::swap(sink_, other.sink_);
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+responder::~responder() {
+  if (sink_)
+    sink_->reply(number_, make_problem(problem::overloaded,
+                                       "The request was not answered"));
+}
+
+void responder::operator()(response what) {
+  auto sink = std::move(sink_);
+  sink->reply(number_, std::move(what));
+}
+
+} // namespace tidegate::http

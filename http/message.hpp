@@ -1,0 +1,97 @@
+// A request and a response as plain values: no socket, no parser.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/routes.hpp"
+
+namespace tidegate::http {
+
+/// A header field of a request. Both parts belong to the connection.
+struct field_view {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// The head of a request, seen before its body is read. All views are valid
+/// only during the call that they are handed to.
+struct request_head {
+  std::string_view method;
+
+  /// As it stands in the request line: origin form or absolute form.
+  std::string_view target;
+
+  /// In the order in which they came.
+  std::span<const field_view> headers;
+};
+
+/// Returns the value of the first header `name`, whatever the case of its
+/// letters.
+std::optional<std::string_view> find_header(const request_head& head,
+                                            std::string_view name);
+
+/// A request that was let in, with its body.
+struct request {
+  route_match route;
+  std::string body;
+
+  /// The `x-request-id` that the response will carry.
+  std::string id;
+
+  /// Address of the client, without its port. Shared by all requests of a
+  /// connection, never null.
+  std::shared_ptr<const std::string> peer;
+};
+
+/// What is sent back. The server adds `content-length`, `date`, `connection`
+/// and `x-request-id`, and `content-type` where there is a body.
+struct response {
+  unsigned status = 200;
+
+  /// Names in lower case; neither names nor values contain line breaks.
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  /// JSON; empty: none.
+  std::string body;
+};
+
+/// Takes the one response to a request.
+class reply_sink {
+public:
+  virtual ~reply_sink() = default;
+
+  /// May be called from any thread.
+  virtual void reply(std::uint64_t number, response what) = 0;
+};
+
+/// The right to answer one request, once, from any thread. It keeps the
+/// connection alive. One that is destroyed without having been called answers
+/// 503, so that no client waits for ever.
+class responder {
+public:
+  responder(std::shared_ptr<reply_sink> sink, std::uint64_t number);
+
+  responder(responder&&) noexcept = default;
+
+  responder& operator=(responder&& other) noexcept;
+
+  ~responder();
+
+  /// Sends `what`.
+  /// @pre was not called before and was not moved from
+  void operator()(response what);
+
+private:
+  std::shared_ptr<reply_sink> sink_;
+  std::uint64_t number_ = 0;
+};
+
+} // namespace tidegate::http

@@ -1,0 +1,134 @@
+// The one table of routes: the router, the required scopes and the docs' list
+// come from it.
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tidegate::http {
+
+// -- scopes -------------------------------------------------------------------
+
+/// What a key may do. Scopes do not imply one another.
+enum class scope : std::uint8_t { publish, work, read, manage, admin };
+
+/// Returns the word of the API, e.g. `manage`.
+const char* to_string(scope what);
+
+/// A set of scopes.
+class scope_set {
+public:
+  constexpr scope_set() = default;
+
+  constexpr scope_set(std::initializer_list<scope> scopes) {
+    for (auto x : scopes)
+      bits_ = static_cast<std::uint8_t>(bits_ | bit(x));
+  }
+
+  /// Returns the set with every scope in it.
+  static constexpr scope_set all() {
+    return {scope::publish, scope::work, scope::read, scope::manage,
+            scope::admin};
+  }
+
+  constexpr bool contains(scope x) const {
+    return (bits_ & bit(x)) != 0;
+  }
+
+  constexpr bool operator==(const scope_set&) const = default;
+
+private:
+  static constexpr std::uint8_t bit(scope x) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(x));
+  }
+
+  std::uint8_t bits_ = 0;
+};
+
+// -- the table ----------------------------------------------------------------
+
+/// What a route does.
+enum class operation : std::uint8_t {
+  create_queue,
+  list_queues,
+  get_queue,
+  put_queue,
+  patch_queue,
+  delete_queue,
+  pause_queue,
+  resume_queue,
+  publish,
+  get_job,
+  health,
+  readiness,
+};
+
+/// One line of the table.
+struct route {
+  std::string_view method;
+
+  /// Segments in braces stand for any text, e.g. `/v1/queues/{name}`. There is
+  /// at most one in a path.
+  std::string_view path;
+
+  http::operation operation;
+
+  /// What the caller's key has to have. Without meaning where `open` is set.
+  scope required = scope::admin;
+
+  /// Whether it may be called without a key.
+  bool open = false;
+
+  /// One line for people.
+  std::string_view summary;
+};
+
+/// Returns every route that there is.
+std::span<const route> routes();
+
+// -- the router ---------------------------------------------------------------
+
+/// A name and a value out of a query, percent-decoded.
+using query_field = std::pair<std::string, std::string>;
+
+/// A request's target, taken apart.
+struct route_match {
+  const http::route* route = nullptr;
+
+  /// Percent-decoded text of the segment in braces; may be any bytes.
+  std::string param;
+
+  /// In the order in which they came.
+  std::vector<query_field> query;
+};
+
+/// Why there is no route.
+struct no_route {
+  enum class reason : std::uint8_t {
+    /// The target is no valid one.
+    malformed,
+    /// Nothing is there.
+    not_found,
+    /// It is there, but not with this method.
+    method_not_allowed,
+  };
+
+  reason why = reason::not_found;
+
+  /// For `method_not_allowed`: what would be, e.g. `GET, HEAD, POST`.
+  std::string allow;
+};
+
+/// Finds the route for `method` (case matters; `HEAD` goes where `GET` goes)
+/// and `target`, in origin form or absolute form (RFC 9112, section 3.2).
+std::variant<route_match, no_route> find_route(std::string_view method,
+                                               std::string_view target);
+
+} // namespace tidegate::http

@@ -1,0 +1,337 @@
+#include "http/session.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/write.hpp>
+
+#include "http/problem.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+namespace asio = boost::asio;
+
+/// How much more may be read while so much waits for its answer or for the
+/// client to take it.
+constexpr std::size_t pending_bytes_max = 1024 * 1024;
+
+constexpr std::size_t kept_capacity_max = 64 * 1024;
+
+std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
+  boost::system::error_code code;
+  auto endpoint = socket.remote_endpoint(code);
+  return std::make_shared<const std::string>(
+    code ? std::string{"unknown"} : endpoint.address().to_string());
+}
+
+} // namespace
+
+session::session(stream_socket socket, std::shared_ptr<worker> home)
+  : socket_(std::move(socket)), timer_(home->context), home_(std::move(home)),
+    reader_(home_->core->options.header_bytes_max,
+            home_->core->options.body_bytes_max),
+    peer_(address_of(socket_)) {
+  home_->sessions.insert(this);
+}
+
+session::~session() {
+  close();
+}
+
+void session::start() {
+  boost::system::error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay{true}, ignored);
+  idle_until_ = clock::now() + home_->core->options.idle_timeout;
+  if (home_->draining)
+    drain();
+  process();
+}
+
+// -- reading ------------------------------------------------------------------
+
+void session::read() {
+  if (reading_)
+    return;
+  reading_ = true;
+  auto room = reader_.prepare();
+  socket_.async_read_some(asio::buffer(room.data(), room.size()),
+                          [self = shared_from_this()](auto code, auto bytes) {
+                            self->on_read(code, bytes);
+                          });
+}
+
+void session::on_read(boost::system::error_code code, std::size_t bytes) {
+  reading_ = false;
+  if (state_ == state::closed)
+    return;
+  if (code == asio::error::eof)
+    return on_end_of_stream();
+  if (code)
+    return close();
+  if (state_ == state::lingering)
+    return drop(bytes);
+  reader_.commit(bytes);
+  process();
+}
+
+void session::on_end_of_stream() {
+  end_of_stream_ = true;
+  if (state_ == state::open) {
+    state_ = state::ending;
+    request_until_.reset();
+  }
+  if (state_ == state::lingering)
+    return close();
+  end_if_done();
+}
+
+void session::process() {
+  if (processing_ || state_ == state::closed)
+    return;
+  processing_ = true;
+  try {
+    while (step()) {
+      // nop
+    }
+  } catch (const std::exception&) {
+    close();
+  }
+  processing_ = false;
+  flush();
+  arm();
+}
+
+bool session::step() {
+  if (state_ != state::open)
+    return false;
+  // Between two requests only: one that was begun has to end within its time.
+  paused_ = !request_until_ && !may_take_request();
+  if (paused_)
+    return false;
+  switch (reader_.advance()) {
+    case request_reader::step::need_more:
+      if (!request_until_ && !reader_.is_idle())
+        request_until_ = clock::now() + home_->core->options.request_timeout;
+      read();
+      return false;
+    case request_reader::step::head:
+      on_head();
+      return true;
+    case request_reader::step::complete:
+      on_request();
+      return true;
+    case request_reader::step::fault:
+      break;
+  }
+  if (frame_.request_id.empty())
+    frame_.request_id = home_->ids.next();
+  refuse(make_problem(reader_.fault()), false);
+  return false;
+}
+
+void session::on_head() {
+  auto head = reader_.head();
+  frame_.keep_alive = reader_.keep_alive() && !home_->draining;
+  frame_.head_only = head.method == "HEAD";
+  frame_.http_1_0 = reader_.is_http_1_0();
+  auto id = find_header(head, "x-request-id");
+  frame_.request_id = id && is_request_id(*id) ? std::string{*id}
+                                               : home_->ids.next();
+  auto verdict = home_->core->requests->admit(head);
+  if (auto refusal = std::get_if<response>(&verdict))
+    return refuse(std::move(*refusal), !reader_.has_body());
+  if (reader_.is_too_large())
+    return refuse(make_problem(problem::payload_too_large), false);
+  route_ = std::move(std::get<route_match>(verdict));
+  if (reader_.has_body() && reader_.expects_continue() && !reader_.has_unread())
+    pipeline_.insert("HTTP/1.1 100 Continue\r\n\r\n");
+  reader_.read_body();
+}
+
+void session::on_request() {
+  request what{std::move(route_), reader_.take_body(), frame_.request_id,
+               peer_};
+  reader_.next();
+  request_until_.reset();
+  auto number = open_slot(what.body.size());
+  home_->core->requests->handle(std::move(what),
+                                responder{shared_from_this(), number});
+}
+
+void session::refuse(response what, bool rest_is_known) {
+  if (!rest_is_known)
+    frame_.keep_alive = false;
+  reader_.next();
+  request_until_.reset();
+  auto number = open_slot(0);
+  pipeline_.answer(number, what, home_->dates.now());
+}
+
+bool session::may_take_request() const {
+  return pipeline_.size() < home_->core->options.pipeline_max
+         && pipeline_.bytes() + out_.size() + writing_.size()
+              < pending_bytes_max;
+}
+
+std::uint64_t session::open_slot(std::size_t body_bytes) {
+  if (!frame_.keep_alive)
+    state_ = state::ending;
+  return pipeline_.open(std::exchange(frame_, {}), body_bytes);
+}
+
+// -- writing ------------------------------------------------------------------
+
+void session::reply(std::uint64_t number, response what) {
+  asio::dispatch(home_->context,
+                 [self = shared_from_this(), number, what = std::move(what)] {
+                   self->on_reply(number, what);
+                 });
+}
+
+void session::on_reply(std::uint64_t number, const response& what) {
+  if (state_ == state::closed)
+    return;
+  pipeline_.answer(number, what, home_->dates.now());
+  if (processing_)
+    return;
+  flush();
+  if (paused_)
+    process();
+  arm();
+}
+
+void session::flush() {
+  if (!socket_.is_open() || !writing_.empty())
+    return;
+  pipeline_.take_ready(out_);
+  if (out_.empty())
+    return end_if_done();
+  writing_.swap(out_);
+  write_until_ = clock::now() + home_->core->options.idle_timeout;
+  asio::async_write(socket_, asio::buffer(writing_),
+                    [self = shared_from_this()](auto code, std::size_t) {
+                      self->on_written(code);
+                    });
+}
+
+void session::on_written(boost::system::error_code code) {
+  if (state_ == state::closed)
+    return;
+  if (code)
+    return close();
+  writing_.clear();
+  if (writing_.capacity() > kept_capacity_max)
+    writing_.shrink_to_fit();
+  idle_until_ = clock::now() + home_->core->options.idle_timeout;
+  flush();
+  if (paused_)
+    process();
+  arm();
+}
+
+// -- ending -------------------------------------------------------------------
+
+void session::drain() {
+  if (state_ != state::open)
+    return;
+  if (!reader_.is_idle()) {
+    frame_.keep_alive = false;
+    return;
+  }
+  state_ = state::ending;
+  if (pipeline_.empty() && writing_.empty())
+    return close();
+  pipeline_.end_after_newest();
+}
+
+void session::close() {
+  if (state_ == state::closed)
+    return;
+  state_ = state::closed;
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+  home_->sessions.erase(this);
+  home_->core->connections.give_back();
+}
+
+bool session::is_idle() const {
+  return pipeline_.empty() && writing_.empty() && out_.empty();
+}
+
+void session::end_if_done() {
+  if (state_ == state::ending && is_idle())
+    linger();
+}
+
+void session::linger() {
+  if (end_of_stream_)
+    return close();
+  state_ = state::lingering;
+  boost::system::error_code code;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, code);
+  if (code)
+    return close();
+  linger_until_ = clock::now() + home_->core->options.linger_timeout;
+  read();
+  arm();
+}
+
+void session::drop(std::size_t bytes) {
+  dropped_ += bytes;
+  if (dropped_ > home_->core->options.linger_bytes_max)
+    return close();
+  read();
+}
+
+// -- time ---------------------------------------------------------------------
+
+session::clock::time_point session::next_deadline() const {
+  auto result = clock::time_point::max();
+  if (state_ == state::lingering)
+    return linger_until_;
+  if (request_until_)
+    result = *request_until_;
+  if (!writing_.empty())
+    return std::min(result, write_until_);
+  if (pipeline_.empty() && !request_until_)
+    result = idle_until_;
+  return result;
+}
+
+void session::arm() {
+  auto at = next_deadline();
+  if (state_ == state::closed || at >= armed_for_)
+    return;
+  armed_for_ = at;
+  timer_.expires_at(at);
+  timer_.async_wait([self = shared_from_this()](auto code) {
+    if (!code)
+      self->on_timer();
+  });
+}
+
+void session::on_timer() {
+  if (state_ == state::closed)
+    return;
+  armed_for_ = clock::time_point::max();
+  auto now = clock::now();
+  if (now < next_deadline())
+    return arm();
+  auto is_slow_request = state_ == state::open && request_until_
+                         && now >= *request_until_;
+  if (!is_slow_request)
+    return close();
+  if (frame_.request_id.empty())
+    frame_.request_id = home_->ids.next();
+  refuse(make_problem(problem::request_timeout), false);
+  flush();
+  arm();
+}
+
+} // namespace tidegate::http

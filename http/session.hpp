@@ -1,0 +1,164 @@
+// One connection. Internal to the server.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "http/message.hpp"
+#include "http/pipeline.hpp"
+#include "http/request_reader.hpp"
+#include "http/worker.hpp"
+
+namespace tidegate::http {
+
+/// A socket that knows which kind of executor it has, which saves the
+/// indirections of the one that does not.
+using stream_socket =
+  boost::asio::basic_stream_socket<boost::asio::ip::tcp,
+                                   boost::asio::io_context::executor_type>;
+
+/// Reads requests from a socket, hands them out and writes the answers.
+///
+/// Everything but `reply` is for the thread of the worker's context. Operations
+/// under way and responders keep a session alive.
+///
+/// ```
+///            last request read, refused,
+///            draining, end of stream          all answered
+///   ┌──────┐ ─────────────────────────▶ ┌────────┐ ─────▶ ┌───────────┐
+///   │ open │                            │ ending │        │ lingering │
+///   └──────┘                            └────────┘        └───────────┘
+///       │ idle for too long, broken          │ broken          │ client
+///       closed, └──────────────▶ closed ◀────────────┴─────────────────┘ or
+///       enough
+/// ```
+class session final : public reply_sink,
+                      public std::enable_shared_from_this<session> {
+public:
+  /// Takes over a place of the worker's `connection_count`.
+  session(stream_socket socket, std::shared_ptr<worker> home);
+
+  ~session() override;
+
+  void start();
+
+  /// Ends when all that has been asked is answered.
+  void drain();
+
+  void close();
+
+  void reply(std::uint64_t number, response what) override;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  enum class state : std::uint8_t { open, ending, lingering, closed };
+
+  // -- reading ----------------------------------------------------------------
+
+  void read();
+
+  void on_read(boost::system::error_code code, std::size_t bytes);
+
+  void on_end_of_stream();
+
+  /// Reads as many requests as are there and may be taken, then writes. An
+  /// exception, such as one for lack of memory, ends the connection.
+  void process();
+
+  /// Does one step. Returns whether there may be another one.
+  bool step();
+
+  void on_head();
+
+  void on_request();
+
+  /// Answers instead of the handler. Ends the connection if there are bytes
+  /// that belong to the request and were not read.
+  void refuse(response what, bool rest_is_known);
+
+  bool may_take_request() const;
+
+  std::uint64_t open_slot(std::size_t body_bytes);
+
+  // -- writing ----------------------------------------------------------------
+
+  void on_reply(std::uint64_t number, const response& what);
+
+  void flush();
+
+  void on_written(boost::system::error_code code);
+
+  // -- ending -----------------------------------------------------------------
+
+  bool is_idle() const;
+
+  void end_if_done();
+
+  void linger();
+
+  /// Goes on to drop what comes, until it is enough.
+  void drop(std::size_t bytes);
+
+  // -- time -------------------------------------------------------------------
+
+  clock::time_point next_deadline() const;
+
+  void arm();
+
+  void on_timer();
+
+  stream_socket socket_;
+  boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
+                                    boost::asio::io_context::executor_type>
+    timer_;
+  const std::shared_ptr<worker> home_;
+  request_reader reader_;
+  pipeline pipeline_;
+  std::shared_ptr<const std::string> peer_;
+  state state_ = state::open;
+
+  /// Of the request that is being read, from its head on.
+  response_frame frame_;
+  route_match route_;
+
+  /// Inside of `process`: answers are written when it ends.
+  bool processing_ = false;
+
+  /// Stopped reading because too much waits for an answer.
+  bool paused_ = false;
+
+  bool reading_ = false;
+
+  /// The client sends nothing more, so there is nothing to linger for.
+  bool end_of_stream_ = false;
+
+  /// Waits to be written, and is being written.
+  std::string out_;
+  std::string writing_;
+
+  /// Bytes that were dropped while lingering.
+  std::size_t dropped_ = 0;
+
+  // Each of these has a meaning only where `next_deadline` looks at it.
+  clock::time_point idle_until_;
+  clock::time_point write_until_;
+  clock::time_point linger_until_;
+
+  /// Until when the request that is being read has to be there.
+  std::optional<clock::time_point> request_until_;
+
+  /// When the timer will fire: never later than the next deadline.
+  clock::time_point armed_for_ = clock::time_point::max();
+};
+
+} // namespace tidegate::http

@@ -1,0 +1,284 @@
+#include "codec_testing.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace tidegate;
+using namespace tidegate::http;
+
+namespace {
+
+using kind = backoff_settings::kind;
+
+decoded<queue_settings> put(const std::string& members) {
+  return decode_settings(R"({"webhookUrl":"https://a.example/x")"
+                           + (members.empty() ? "" : "," + members) + "}",
+                         {});
+}
+
+decoded<queue_settings_patch> patch(const std::string& members) {
+  return decode_settings_patch("{" + members + "}", {});
+}
+
+queue_settings settings_of(const std::string& members) {
+  return std::get<queue_settings>(put(members));
+}
+
+std::string member(std::string_view name, std::string_view token) {
+  return "\"" + std::string{name} + "\":" + std::string{token};
+}
+
+} // namespace
+
+TEST_CASE("what is not given has its default") {
+  queue_settings expected;
+  expected.webhook_url = "https://a.example/x";
+  CHECK(settings_of("") == expected);
+}
+
+TEST_CASE("every setting arrives where it belongs") {
+  auto s = settings_of(R"("mode":"standard","concurrency":7,"rateLimitMax":8,
+    "rateLimitWindow":1.5,"maxAttempts":9,"maxDefers":11,"timeout":0.25,
+    "lifetime":12,"headers":{"X-B":"1","X-A":"2"})");
+  CHECK(s.concurrency == 7);
+  CHECK(s.rate_limit_max == 8);
+  CHECK(s.rate_limit_window == std::chrono::milliseconds{1500});
+  CHECK(s.max_attempts == 9);
+  CHECK(s.max_defers == 11);
+  CHECK(s.timeout == std::chrono::milliseconds{250});
+  CHECK(s.lifetime == std::chrono::seconds{12});
+  CHECK(s.headers == std::vector<header>{{"X-B", "1"}, {"X-A", "2"}});
+}
+
+TEST_CASE("a patch has what was given and nothing else") {
+  CHECK(std::get<queue_settings_patch>(patch("")) == queue_settings_patch{});
+  queue_settings_patch expected;
+  expected.max_defers = 0;
+  expected.rate_limit_max.emplace(std::nullopt);
+  CHECK(std::get<queue_settings_patch>(
+          patch(R"("maxDefers":0,"rateLimitMax":null)"))
+        == expected);
+}
+
+TEST_CASE("each numeric setting is in range or refused with its range") {
+  struct row {
+    std::string name;
+    std::string below, min, max, above, range;
+  };
+  auto i = GENERATE(values<row>({
+    {"concurrency", "0", "1", "10000", "10001", "1 to 10000"},
+    {"rateLimitMax", "0", "1", "100000", "100001", "1 to 100000"},
+    {"rateLimitWindow", "0.999", "1", "86400", "86401", "1 to 86400"},
+    {"maxAttempts", "0", "1", "1000", "1001", "1 to 1000"},
+    {"maxDefers", "-1", "0", "1000000", "1000001", "0 to 1000000"},
+    {"timeout", "0.0999", "0.1", "900", "900.001", "0.1 to 900"},
+    {"lifetime", "0", "1", "2592000", "2592001", "1 to 2592000"},
+  }));
+  for (const auto& good : {i.min, i.max}) {
+    CHECK(is_sound(put(member(i.name, good))));
+    CHECK(is_sound(patch(member(i.name, good))));
+  }
+  for (const auto& bad :
+       {i.below, i.above, std::string{"-1"},
+        std::string{"-99999999999999999999"},
+        std::string{"99999999999999999999"}, std::string{"4294967297"}}) {
+    auto expected = just("must be " + i.range + ", got " + bad);
+    CHECK(complaints_of(put(member(i.name, bad)), i.name) == expected);
+    CHECK(complaints_of(patch(member(i.name, bad)), i.name) == expected);
+  }
+}
+
+TEST_CASE("each numeric field of a backoff is in range or refused") {
+  struct row {
+    std::string type, name;
+    std::string below, min, max, above, range;
+  };
+  auto i = GENERATE(values<row>({
+    {"exponential", "delay", "-0.1", "0", "2592000", "2592001", "0 to 2592000"},
+    {"fixed", "delay", "-0.1", "0", "2592000", "2592001", "0 to 2592000"},
+    {"exponential", "factor", "0.99", "1", "100", "100.1", "1 to 100"},
+    {"exponential", "maxDelay", "-1", "0", "2592000", "2592001",
+     "0 to 2592000"},
+    {"exponential", "jitter", "-0.1", "0", "1", "1.01", "0 to 1"},
+  }));
+  auto with = [&](const std::string& token) {
+    return R"("backoff":{"type":")" + i.type + "\"," + member(i.name, token)
+           + "}";
+  };
+  for (const auto& good : {i.min, i.max})
+    CHECK(is_sound(put(with(good))));
+  for (const auto& bad : {i.below, i.above, std::string{"1e999"}})
+    CHECK(complaints_of(patch(with(bad)), "backoff." + i.name)
+          == just("must be " + i.range + ", got " + bad));
+}
+
+TEST_CASE("integers have neither fraction nor exponent, nor quotes") {
+  for (auto name :
+       {"concurrency", "rateLimitMax", "maxAttempts", "maxDefers"}) {
+    for (std::string token : {"3.0", "1e2", "5.5"})
+      CHECK(complaints_of(put(member(name, token)), name)
+            == just("must be an integer without fraction or exponent, got "
+                    + token));
+    CHECK(complaints_of(put(member(name, "\"5\"")), name)
+          == just("must be an integer, got a string"));
+    CHECK(complaints_of(put(member(name, "true")), name)
+          == just("must be an integer, got a boolean"));
+  }
+}
+
+TEST_CASE("only the rate limit may be null") {
+  for (auto name :
+       {"webhookUrl", "mode", "concurrency", "rateLimitWindow", "maxAttempts",
+        "maxDefers", "backoff", "timeout", "lifetime", "headers"}) {
+    CAPTURE(name);
+    auto messages = complaints_of(patch(member(name, "null")), name);
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].ends_with(", got null"));
+  }
+  CHECK(settings_of(R"("rateLimitMax":null)").rate_limit_max == std::nullopt);
+}
+
+TEST_CASE("a misspelt setting is refused and named") {
+  CHECK(complaints_of(put(R"("maxAttemps":5)"), "maxAttemps")
+        == just("is not a known field"));
+  CHECK(complaints_of(put(R"("name":"x")"), "name")
+        == just("is not a known field"));
+  CHECK(complaints_of(put(R"("backoff":{"type":"fixed","delay":1,"dealy":2})"),
+                      "backoff.dealy")
+        == just("is not a known field"));
+}
+
+TEST_CASE("settings that would have no effect yet are unknown") {
+  for (auto name : {"ackTimeout", "retention", "deadLetter", "maxDepth",
+                    "keyConcurrency", "recovery", "minHold"})
+    CHECK(complaints_of(put(member(name, "1")), name)
+          == just("is not a known field"));
+  CHECK(complaints_of(put(R"("mode":"ack")"), "mode")
+        == just("must be standard, got 'ack'"));
+}
+
+TEST_CASE("settings that are given twice are refused and named") {
+  CHECK(complaints_of(put(R"("timeout":1,"timeout":1)"), "timeout")
+        == just("is given more than once"));
+  auto wrong = put(R"("backoff":{"type":"fixed","delay":1,"delay":2})");
+  CHECK(complaints_of(wrong, "backoff.delay")
+        == just("is given more than once"));
+}
+
+TEST_CASE("a queue needs a webhook URL") {
+  CHECK(complaints_of(decode_settings("{}", {}), "webhookUrl")
+        == just("is required"));
+  CHECK(is_sound(decode_settings_patch("{}", {})));
+  CHECK(complaints_of(patch(R"("webhookUrl":"ftp://x")"), "webhookUrl")
+        == just("must be an http or https URL, got 'ftp://x'"));
+}
+
+TEST_CASE("a webhook URL that may not be called is refused") {
+  std::string asked;
+  target_check check = [&](const std::string& url) {
+    asked = url;
+    return std::optional<std::string>{"is blocked"};
+  };
+  auto wrong = decode_settings_patch(R"({"webhookUrl":"http://10.0.0.1/"})",
+                                     check);
+  CHECK(complaints_of(wrong, "webhookUrl") == just("is blocked"));
+  CHECK(asked == "http://10.0.0.1/");
+  asked.clear();
+  wrong = decode_settings_patch(R"({"webhookUrl":"nonsense"})", check);
+  CHECK(complaints_of(wrong, "webhookUrl").size() == 1);
+  CHECK(asked.empty());
+}
+
+TEST_CASE("each type of backoff has its own fields and defaults") {
+  auto backoff_of = [](const std::string& members) {
+    return settings_of("\"backoff\":{" + members + "}").backoff;
+  };
+  CHECK(backoff_of(R"("type":"exponential")") == backoff_settings{});
+  auto fixed = backoff_of(R"("type":"fixed","delay":30)");
+  CHECK(fixed.type == kind::fixed);
+  CHECK(fixed.delay == 30);
+  CHECK(fixed.jitter == 0);
+  auto ladder =
+    backoff_of(R"("type":"ladder","steps":[60,300.5],"jitter":0.1)");
+  CHECK(ladder.steps == std::vector<double>{60, 300.5});
+  CHECK(ladder.jitter == 0.1);
+}
+
+TEST_CASE("fields that do not belong to a type of backoff are refused") {
+  auto about = [](const std::string& members, const std::string& field) {
+    return complaints_of(put("\"backoff\":{" + members + "}"),
+                         "backoff." + field);
+  };
+  auto stray = just("does not belong to this type of backoff");
+  auto missing = just("is required");
+  CHECK(about(R"("type":"exponential","steps":[1])", "steps") == stray);
+  CHECK(about(R"("type":"fixed","delay":1,"factor":2)", "factor") == stray);
+  CHECK(about(R"("type":"fixed","delay":1,"maxDelay":2)", "maxDelay") == stray);
+  CHECK(about(R"("type":"ladder","steps":[1],"delay":2)", "delay") == stray);
+  CHECK(about(R"("type":"fixed")", "delay") == missing);
+  CHECK(about(R"("type":"ladder")", "steps") == missing);
+  CHECK(about("", "type") == missing);
+  CHECK(about(R"("type":"linear")", "type")
+        == just("must be exponential, fixed or ladder, got 'linear'"));
+}
+
+TEST_CASE("a ladder has 1 to 100 steps, each a number in range") {
+  auto about = [](const std::string& steps) {
+    return complaints_of(
+      put(R"("backoff":{"type":"ladder","steps":[)" + steps + "]}"),
+      "backoff.steps");
+  };
+  auto repeat = [](int n) {
+    std::string result = "1";
+    while (--n > 0)
+      result += ",1";
+    return result;
+  };
+  CHECK(about(repeat(100)).empty());
+  CHECK(about(repeat(101)) == just("must be 1 to 100 waits, got 101"));
+  CHECK(about("") == just("must be 1 to 100 waits, got 0"));
+  CHECK(about("-1") == just("must be 0 to 2592000, got -1"));
+  CHECK(about("1,\"2\"") == just("must be a number, got a string"));
+}
+
+TEST_CASE("headers are an object of strings") {
+  CHECK(complaints_of(put(R"("headers":[])"), "headers")
+        == just("must be an object, got an array"));
+  CHECK(complaints_of(put(R"("headers":{"X-A":1})"), "headers.X-A")
+        == just("must be a string, got a number"));
+  CHECK(complaints_of(put(R"("headers":{"X-A":"a\r\nb"})"), "headers").size()
+        == 1);
+  CHECK(
+    complaints_of(put(R"("headers":{"X-A":"1","x-a":"2"})"), "headers").size()
+    == 1);
+}
+
+TEST_CASE("creating a queue takes a name") {
+  auto create = [](const std::string& name) {
+    return decode_create_queue(
+      R"({"webhookUrl":"https://a.example/","name":)" + name + "}", {});
+  };
+  CHECK(std::get<create_queue>(create("\"a.B_9-\"")).name == "a.B_9-");
+  CHECK(complaints_of(create("\"\""), "name").size() == 1);
+  CHECK(complaints_of(create("\".a\""), "name").size() == 1);
+  CHECK(complaints_of(create("\"a b\""), "name").size() == 1);
+  CHECK(complaints_of(create("7"), "name")
+        == just("must be a string, got a number"));
+  CHECK(complaints_of(decode_create_queue("{}", {}), "name")
+        == just("is required"));
+}
+
+TEST_CASE("everything that is wrong with settings is said at once") {
+  auto wrong = std::get<complaints>(decode_create_queue(
+    R"({"name":"","concurrency":0,"timeout":"x","nope":1,
+        "backoff":{"type":"fixed"}})",
+    {}));
+  CHECK(wrong.fields.size() == 6);
+}
+
+TEST_CASE("a body with a hundred thousand unknown fields is read in no time") {
+  std::string body = "{";
+  for (auto i = 0; i < 100'000; ++i)
+    body += "\"" + std::to_string(i) + "\":1,";
+  body += "\"webhookUrl\":\"https://a.example/\"}";
+  CHECK_FALSE(is_sound(decode_settings(body, {})));
+}

@@ -1,0 +1,91 @@
+#include "http/problem.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace tidegate;
+using namespace tidegate::http;
+using nlohmann::json;
+
+namespace {
+
+bool has_header(const response& what, std::string_view name) {
+  for (const auto& field : what.headers)
+    if (field.first == name)
+      return true;
+  return false;
+}
+
+} // namespace
+
+TEST_CASE("each problem has a status, a code of its own and a sentence") {
+  std::set<std::string> codes;
+  auto last = static_cast<int>(problem::storage_unavailable);
+  for (auto i = 0; i <= last; ++i) {
+    auto made = make_problem(static_cast<problem>(i));
+    CHECK(made.status >= 400);
+    auto body = json::parse(made.body);
+    CHECK_FALSE(body["error"].get<std::string>().empty());
+    CHECK(codes.insert(body["code"]).second);
+  }
+}
+
+TEST_CASE("errors of the core keep their code and their sentence") {
+  struct row {
+    errc code;
+    unsigned status;
+  };
+  for (auto [code, status] :
+       {row{errc::queue_not_found, 404}, row{errc::queue_exists, 409},
+        row{errc::queue_not_empty, 409}, row{errc::job_not_found, 404},
+        row{errc::overloaded, 503}, row{errc::draining, 503},
+        row{errc::storage_unavailable, 503}}) {
+    auto made = make_problem(error{code, "It \"failed\"."});
+    CHECK(made.status == status);
+    CHECK(json::parse(made.body)
+          == json{{"error", "It \"failed\"."}, {"code", to_string(code)}});
+    CHECK(has_header(made, "retry-after") == (status == 503));
+  }
+}
+
+TEST_CASE("an error without a sentence gets the usual one") {
+  auto made = make_problem(error{errc::job_not_found, ""});
+  CHECK(json::parse(made.body)["error"] == "Job not found");
+}
+
+TEST_CASE("a validation error of the core has the shape of one") {
+  auto made = make_problem(error{errc::validation_failed, "No."});
+  CHECK(made.status == 400);
+  CHECK(json::parse(made.body)
+        == json::parse(R"({"error":{"formErrors":["No."],"fieldErrors":{}},
+                           "code":"validation_failed"})"));
+}
+
+TEST_CASE("all that is said about a field stands under its name") {
+  complaints what;
+  what.add("b", "1");
+  what.add("a", "2");
+  what.add("b", "3");
+  auto made = make_problem(what);
+  CHECK(made.body
+        == R"({"error":{"formErrors":[],"fieldErrors":{"b":["1","3"],)"
+           R"("a":["2"]}},"code":"validation_failed"})");
+}
+
+TEST_CASE("a flood of complaints is cut") {
+  complaints what;
+  for (auto i = 0; i < 100'000; ++i)
+    what.add("f" + std::to_string(i), "is not a known field");
+  auto body = json::parse(make_problem(what).body);
+  CHECK(body["error"]["fieldErrors"].size() == 100);
+}
+
+TEST_CASE("401 says how to authenticate and 405 what is allowed") {
+  CHECK(has_header(make_problem(problem::unauthenticated), "www-authenticate"));
+  auto made = method_not_allowed("GET, HEAD");
+  CHECK(made.status == 405);
+  CHECK(made.headers.back()
+        == std::pair<std::string, std::string>{"allow", "GET, HEAD"});
+}

@@ -1,0 +1,220 @@
+#include "http/request_reader.hpp"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+using namespace tidegate::http;
+
+namespace {
+
+using step = request_reader::step;
+
+/// A reader that is fed from strings.
+struct fixture {
+  request_reader reader{1024, 2048};
+
+  void feed(std::string_view bytes) {
+    while (!bytes.empty()) {
+      auto room = reader.prepare();
+      auto n = std::min(room.size(), bytes.size());
+      std::copy_n(bytes.begin(), n, room.begin());
+      reader.commit(n);
+      bytes.remove_prefix(n);
+    }
+  }
+
+  /// Reads the head of `bytes`, which has to be there.
+  step head_of(std::string_view bytes) {
+    feed(bytes);
+    return reader.advance();
+  }
+
+  /// Returns what is wrong with `bytes`; nothing where all is well so far.
+  std::optional<problem> fault_in(std::string_view bytes) {
+    feed(bytes);
+    for (;;)
+      switch (reader.advance()) {
+        case step::fault:
+          return reader.fault();
+        case step::head:
+          reader.read_body();
+          break;
+        case step::complete:
+          reader.next();
+          break;
+        case step::need_more:
+          return std::nullopt;
+      }
+  }
+};
+
+std::optional<problem> fault_in(std::string_view bytes) {
+  return fixture{}.fault_in(bytes);
+}
+
+const std::string start = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+} // namespace
+
+TEST_CASE("a request is read whatever pieces it comes in") {
+  const auto text = start + "X-A: b\r\nContent-Length: 5\r\n\r\nhello";
+  for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+    fixture f;
+    auto heads = 0;
+    auto done = false;
+    for (std::size_t i = 0; i < text.size(); i += piece) {
+      f.feed(std::string_view{text}.substr(i, piece));
+      for (auto s = f.reader.advance(); s != step::need_more;
+           s = f.reader.advance()) {
+        REQUIRE(s != step::fault);
+        if (s == step::complete) {
+          done = true;
+          break;
+        }
+        ++heads;
+        CHECK(f.reader.head().method == "POST");
+        CHECK(find_header(f.reader.head(), "x-a") == "b");
+        f.reader.read_body();
+      }
+    }
+    CHECK(heads == 1);
+    REQUIRE(done);
+    CHECK(f.reader.take_body() == "hello");
+    f.reader.next();
+    CHECK(f.reader.is_idle());
+  }
+}
+
+TEST_CASE("a chunked body is put together, trailers and extensions dropped") {
+  fixture f;
+  CHECK(f.head_of(start
+                  + "Transfer-Encoding: chunked\r\n\r\n"
+                    "2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\nX-T: 1\r\n\r\n")
+        == step::head);
+  f.reader.read_body();
+  CHECK(f.reader.advance() == step::complete);
+  CHECK(f.reader.take_body() == "hello");
+}
+
+TEST_CASE("empty lines in front of a request are passed over") {
+  fixture f;
+  CHECK(f.head_of("\r\n\r\n") == step::need_more);
+  CHECK(f.reader.is_idle());
+  CHECK(f.head_of("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") == step::head);
+}
+
+TEST_CASE(
+  "requests that two readers could understand differently are refused") {
+  for (const auto& fields : std::vector<std::string>{
+         "Content-Length: 1\r\nContent-Length: 1\r\n",
+         "Content-Length: 1\r\nContent-Length: 2\r\n",
+         "Content-Length: 1, 1\r\n", "Content-Length: +1\r\n",
+         "Content-Length: -1\r\n", "Content-Length: 0x1\r\n",
+         "Content-Length: 1 1\r\n", "Content-Length:\r\n",
+         "Content-Length: 99999999999999999999\r\n",
+         "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+         "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n",
+         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+         "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n",
+         "Transfer-Encoding: identity\r\nContent-Length: 1\r\n",
+         "Content-Length : 1\r\n", "X A: 1\r\n", ": 1\r\n", "X-A\r\n",
+         "Host: b\r\n"}) {
+    CAPTURE(fields);
+    CHECK(fault_in(start + fields + "\r\nx") == problem::bad_request);
+  }
+}
+
+TEST_CASE("transfer codings other than chunked are not understood") {
+  for (auto coding : {"gzip", "gzip, chunked", "chunked, chunked", "identity",
+                      "xchunked", "chunked;q=1"}) {
+    CAPTURE(coding);
+    CHECK(fault_in(start + "Transfer-Encoding: " + coding + "\r\n\r\n")
+            .has_value());
+  }
+  CHECK(fault_in("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n")
+        == problem::bad_request);
+}
+
+TEST_CASE("bad request lines are refused") {
+  for (auto line : {"GET /", "GET  / HTTP/1.1", "GET / HTTP/1.1 x",
+                    " GET / HTTP/1.1", "GET / http/1.1", "GET / HTTP/1",
+                    "G(T / HTTP/1.1", "GET", "GET /a b HTTP/1.1", "/ HTTP/1.1",
+                    "\x16\x03\x01", "GET /\x01 HTTP/1.1"}) {
+    CAPTURE(line);
+    CHECK(fault_in(std::string{line} + "\r\nHost: a\r\n\r\n")
+          == problem::bad_request);
+  }
+}
+
+TEST_CASE("versions other than 1.0 and 1.1 are refused") {
+  CHECK(fault_in("GET / HTTP/2.0\r\nHost: a\r\n\r\n") == problem::bad_request);
+  CHECK(fault_in("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == problem::bad_request);
+}
+
+TEST_CASE("HTTP/1.1 needs a host, HTTP/1.0 does not") {
+  CHECK(fault_in("GET / HTTP/1.1\r\n\r\n") == problem::bad_request);
+  CHECK_FALSE(fault_in("GET / HTTP/1.0\r\n\r\n").has_value());
+}
+
+TEST_CASE("expectations other than 100-continue are refused") {
+  CHECK(fault_in(start + "Expect: tea\r\n\r\n") == problem::expectation_failed);
+  CHECK_FALSE(fault_in(start + "Expect: 100-Continue\r\n\r\n").has_value());
+}
+
+TEST_CASE("heads beyond the limit are refused, also when they never end") {
+  CHECK(fault_in(start + "X: " + std::string(2000, 'x') + "\r\n\r\n")
+        == problem::headers_too_large);
+  CHECK(fault_in("GET /" + std::string(2000, 'x'))
+        == problem::headers_too_large);
+  std::string many = start;
+  for (auto i = 0; i < 500; ++i)
+    many += "a: b\r\n";
+  CHECK(fault_in(many + "\r\n") == problem::headers_too_large);
+}
+
+TEST_CASE("chunks beyond the limit are refused") {
+  auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n";
+  std::string text = chunked;
+  for (auto i = 0; i < 300; ++i)
+    text += "10\r\n0123456789abcdef\r\n";
+  CHECK(fault_in(text) == problem::payload_too_large);
+  CHECK(fault_in(chunked + "ffffffffffffffff\r\n")
+        == problem::payload_too_large);
+}
+
+TEST_CASE("chunks that make no sense are refused") {
+  auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n";
+  for (auto rest :
+       {"x\r\n", "-1\r\n", "1\r\nab\r\n0\r\n\r\n", "fffffffffffffffff\r\n"}) {
+    CAPTURE(rest);
+    CHECK(fault_in(chunked + rest).has_value());
+  }
+}
+
+TEST_CASE("the line before a chunk and trailers have an end") {
+  auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n";
+  CHECK(fault_in(chunked + "1;" + std::string(5000, 'x')).has_value());
+  CHECK(fault_in(chunked + "0\r\nX: " + std::string(5000, 'x')).has_value());
+}
+
+TEST_CASE("a length beyond the limit shows at the head") {
+  fixture f;
+  CHECK(f.head_of(start + "Content-Length: 2049\r\n\r\n") == step::head);
+  CHECK(f.reader.is_too_large());
+  fixture g;
+  CHECK(g.head_of(start + "Content-Length: 2048\r\n\r\n") == step::head);
+  CHECK_FALSE(g.reader.is_too_large());
+}
+
+TEST_CASE("the connection header and the version decide on another request") {
+  auto keeps = [](const std::string& head) {
+    fixture f;
+    CHECK(f.head_of(head + "\r\n") == step::head);
+    return f.reader.keep_alive();
+  };
+  CHECK(keeps("GET / HTTP/1.1\r\nHost: a\r\n"));
+  CHECK_FALSE(keeps("GET / HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n"));
+  CHECK_FALSE(keeps("GET / HTTP/1.0\r\n"));
+  CHECK(keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n"));
+}

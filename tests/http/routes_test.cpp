@@ -1,0 +1,107 @@
+#include "http/routes.hpp"
+
+#include <set>
+
+#include <catch2/catch.hpp>
+
+using namespace tidegate::http;
+
+namespace {
+
+route_match found(std::string_view method, std::string_view target) {
+  return std::get<route_match>(find_route(method, target));
+}
+
+no_route::reason refused(std::string_view method, std::string_view target) {
+  return std::get<no_route>(find_route(method, target)).why;
+}
+
+using reason = no_route::reason;
+
+} // namespace
+
+TEST_CASE("each route of the table is found under its own path") {
+  for (const auto& entry : routes()) {
+    std::string path{entry.path};
+    if (auto open = path.find('{'); open != std::string::npos)
+      path.replace(open, path.find('}') - open + 1, "some.name");
+    auto match = found(entry.method, path);
+    CHECK(match.route == &entry);
+    CHECK(match.param == (path == entry.path ? "" : "some.name"));
+  }
+}
+
+TEST_CASE("no operation and no line stands in the table twice") {
+  std::set<operation> operations;
+  std::set<std::pair<std::string_view, std::string_view>> lines;
+  for (const auto& entry : routes()) {
+    CHECK(operations.insert(entry.operation).second);
+    CHECK(lines.insert({entry.method, entry.path}).second);
+    CHECK_FALSE(entry.summary.empty());
+  }
+}
+
+TEST_CASE("only the two checks are open without a key") {
+  for (const auto& entry : routes())
+    CHECK(entry.open
+          == (entry.operation == operation::health
+              || entry.operation == operation::readiness));
+}
+
+TEST_CASE("HEAD goes where GET goes") {
+  CHECK(found("HEAD", "/healthz").route->operation == operation::health);
+  CHECK(refused("HEAD", "/v1/queues/a/jobs") == reason::method_not_allowed);
+}
+
+TEST_CASE("a wrong method is told which ones are right") {
+  auto miss = std::get<no_route>(find_route("DELETE", "/v1/queues"));
+  CHECK(miss.why == reason::method_not_allowed);
+  CHECK(miss.allow == "POST, GET, HEAD");
+  CHECK(std::get<no_route>(find_route("BREW", "/v1/queues/a/pause")).allow
+        == "POST");
+  CHECK(refused("get", "/healthz") == reason::method_not_allowed);
+}
+
+TEST_CASE("paths that are not in the table are not found") {
+  for (auto path : {"/", "/v1", "/v1/queues/", "/v1/queues/a/", "/v1/queues//",
+                    "/v1/queues/a/b", "/v1/queues/a/b/jobs", "/v1/jobs",
+                    "/v1/jobs/", "//v1/queues", "/V1/queues", "/healthz/",
+                    "/v1/queues//jobs", "/v1/./queues", "/v1/queues/a/jobs/"}) {
+    CAPTURE(path);
+    CHECK(refused("GET", path) == reason::not_found);
+  }
+}
+
+TEST_CASE("the segment in braces is percent-decoded once") {
+  CHECK(found("GET", "/v1/queues/a%2Fb").param == "a/b");
+  CHECK(found("GET", "/v1/queues/%2541").param == "%41");
+  CHECK(found("GET", "/v1/queues/a+b").param == "a+b");
+  CHECK(found("GET", "/v1/queues/%00").param == std::string(1, '\0'));
+}
+
+TEST_CASE("the query is taken apart and decoded") {
+  auto match = found("GET", "/v1/queues?limit=5&cursor=a%26b&&x&y==");
+  REQUIRE(match.query.size() == 4);
+  CHECK(match.query[0] == query_field{"limit", "5"});
+  CHECK(match.query[1] == query_field{"cursor", "a&b"});
+  CHECK(match.query[2] == query_field{"x", ""});
+  CHECK(match.query[3] == query_field{"y", "="});
+}
+
+TEST_CASE("a target in absolute form is the same as its path") {
+  auto match = found("GET", "http://example.com:80/v1/queues/a?x=1");
+  CHECK(match.param == "a");
+  CHECK(match.query.size() == 1);
+  CHECK(refused("GET", "https://example.com") == reason::not_found);
+  CHECK(refused("GET", "https://example.com?x=/healthz") == reason::not_found);
+}
+
+TEST_CASE("targets that are no paths are malformed") {
+  for (auto target :
+       {"", "*", "v1/queues", "example.com:443", "ftp://a/b", "http:///healthz",
+        "/healthz#x", "/v1/queues/%", "/v1/queues/%4", "/v1/queues/%zz",
+        "/v1/queues?limit=%"}) {
+    CAPTURE(target);
+    CHECK(refused("GET", target) == reason::malformed);
+  }
+}

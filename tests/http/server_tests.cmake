@@ -1,0 +1,25 @@
+tidegate_add_test(http_api_test
+  SOURCES
+    api_test.cpp
+    codec_publish_test.cpp
+    codec_settings_test.cpp
+    codec_write_test.cpp
+    cursor_test.cpp
+    json_scan_test.cpp
+    json_writer_test.cpp
+    keys_test.cpp
+    problem_test.cpp
+    routes_test.cpp
+  LIBRARIES tidegate_http_api nlohmann_json::nlohmann_json)
+
+tidegate_add_test(http_server_test
+  SOURCES
+    pipeline_test.cpp
+    raw_client.cpp
+    request_reader_test.cpp
+    response_writer_test.cpp
+    server_ending_test.cpp
+    server_limits_test.cpp
+    server_test.cpp
+    test_server.cpp
+  LIBRARIES tidegate_http_server tidegate_http_client)

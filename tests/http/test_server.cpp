@@ -1,0 +1,133 @@
+#include "test_server.hpp"
+
+#include <chrono>
+#include <stdexcept>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "http/problem.hpp"
+
+using namespace tidegate::http;
+using namespace std::chrono_literals;
+
+namespace asio = boost::asio;
+
+std::variant<route_match, response>
+echo_handler::admit(const request_head& head) {
+  auto found = find_route(head.method, head.target);
+  auto match = std::get_if<route_match>(&found);
+  if (!match)
+    return make_problem(problem::not_found);
+  if (match->param == "locked")
+    return make_problem(problem::unauthenticated);
+  return std::move(*match);
+}
+
+void echo_handler::handle(request what, responder respond) {
+  ++handled;
+  body_bytes += what.body.size();
+  const auto& name = what.route.param;
+  if (name == "dropped")
+    return;
+  if (name.starts_with("slow")) {
+    std::lock_guard guard{mutex_};
+    kept_.push_back(std::move(respond));
+    changed_.notify_all();
+    return;
+  }
+  respond({200, {}, name + ":" + what.body});
+}
+
+void echo_handler::await_kept(std::size_t n) {
+  std::unique_lock guard{mutex_};
+  if (!changed_.wait_for(guard, 10s, [&] { return kept_.size() >= n; }))
+    throw std::runtime_error{"no request came"};
+}
+
+void echo_handler::answer(std::size_t i, std::string body) {
+  std::lock_guard guard{mutex_};
+  kept_.at(i)({200, {}, std::move(body)});
+}
+
+std::size_t echo_handler::kept() {
+  std::lock_guard guard{mutex_};
+  return kept_.size();
+}
+
+class test_server::impl {
+public:
+  impl(server_options options, std::size_t threads)
+    : requests(std::make_shared<echo_handler>()) {
+    options.port = 0;
+    std::vector<asio::io_context*> pointers;
+    for (std::size_t i = 0; i < threads; ++i) {
+      contexts.push_back(std::make_unique<asio::io_context>(1));
+      guards.push_back(asio::make_work_guard(*contexts.back()));
+      pointers.push_back(contexts.back().get());
+    }
+    what = std::make_unique<server>(std::move(options), pointers, requests);
+    if (auto complaint = what->start())
+      throw std::runtime_error{*complaint};
+    for (auto& context : contexts)
+      runners.emplace_back([&context] { context->run(); });
+  }
+
+  ~impl() {
+    what.reset();
+    guards.clear();
+    for (auto& context : contexts)
+      context->stop();
+    for (auto& runner : runners)
+      runner.join();
+    // Responders that were kept go before the contexts.
+    requests.reset();
+  }
+
+  std::vector<std::unique_ptr<asio::io_context>> contexts;
+  std::vector<asio::executor_work_guard<asio::io_context::executor_type>>
+    guards;
+  std::shared_ptr<echo_handler> requests;
+  std::unique_ptr<server> what;
+  std::vector<std::thread> runners;
+};
+
+test_server::test_server(server_options options, std::size_t threads)
+  : impl_(std::make_unique<impl>(std::move(options), threads)) {
+  // nop
+}
+
+test_server::~test_server() = default;
+
+std::uint16_t test_server::port() const {
+  return impl_->what->port();
+}
+
+server& test_server::get() {
+  return *impl_->what;
+}
+
+echo_handler& test_server::requests() {
+  return *impl_->requests;
+}
+
+bool test_server::eventually(const std::function<bool()>& condition) {
+  auto end = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end)
+      return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+std::string get(const std::string& name, const std::string& headers) {
+  return "GET /v1/queues/" + name + " HTTP/1.1\r\nHost: a\r\n" + headers
+         + "\r\n";
+}
+
+std::string post(const std::string& name, const std::string& body,
+                 const std::string& headers) {
+  return "POST /v1/queues/" + name + "/jobs HTTP/1.1\r\nHost: a\r\n" + headers
+         + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}

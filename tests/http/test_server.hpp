@@ -1,0 +1,78 @@
+// A server for tests whose handler does as it is told.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "http/server.hpp"
+
+/// Lets every request in and answers with method, path parameter and body; what
+/// is special stands in the path. See `admit` and `handle`.
+class echo_handler : public tidegate::http::handler {
+public:
+  /// Refuses `/v1/queues/locked` with 401. Everything that is no route is 404.
+  std::variant<tidegate::http::route_match, tidegate::http::response>
+  admit(const tidegate::http::request_head& head) override;
+
+  /// Keeps the responders of `/v1/queues/slow…`, drops those of
+  /// `/v1/queues/dropped`, answers everything else at once.
+  void handle(tidegate::http::request what,
+              tidegate::http::responder respond) override;
+
+  /// Waits until `n` responders are kept.
+  void await_kept(std::size_t n);
+
+  /// Answers the kept request number `i`, from the calling thread.
+  void answer(std::size_t i, std::string body);
+
+  std::size_t kept();
+
+  /// Requests that were handled.
+  std::atomic<int> handled = 0;
+
+  /// Bytes of bodies that arrived here.
+  std::atomic<std::size_t> body_bytes = 0;
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<tidegate::http::responder> kept_;
+};
+
+/// A running server with threads of its own.
+class test_server {
+public:
+  explicit test_server(tidegate::http::server_options options = {},
+                       std::size_t threads = 1);
+
+  ~test_server();
+
+  std::uint16_t port() const;
+
+  tidegate::http::server& get();
+
+  echo_handler& requests();
+
+  /// Waits until `condition` holds, at most a few seconds. Returns whether it
+  /// does.
+  static bool eventually(const std::function<bool()>& condition);
+
+private:
+  class impl;
+
+  std::unique_ptr<impl> impl_;
+};
+
+/// Returns a GET of `/v1/queues/<name>`.
+std::string get(const std::string& name, const std::string& headers = {});
+
+/// Returns a POST of `/v1/queues/<name>/jobs` with `body`.
+std::string post(const std::string& name, const std::string& body,
+                 const std::string& headers = {});
