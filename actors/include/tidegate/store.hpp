@@ -177,7 +177,8 @@ struct insert_job {
   tidegate::job job;
 };
 
-/// Replaces what deliveries change in a live job and adds to its history.
+/// Replaces what deliveries change in a live job and adds to its history. What
+/// was set at publish, the payload among it, is not looked at.
 struct update_job {
   tidegate::job job;
   std::optional<history_entry> entry;
@@ -224,8 +225,12 @@ public:
 /// Keeps queues and jobs. One thread at a time calls it.
 ///
 /// Every call answers with an error instead of throwing. After a failed commit
-/// nothing of the batch is stored, but the store may be unusable: the caller
-/// calls `reopen` before it goes on.
+/// nothing of the batch is stored, and every further commit is refused until
+/// `reopen` has succeeded.
+///
+/// A record that does not fit what is stored (a job that is not live, a queue
+/// that is not there, a name that is taken) fails the whole batch: it is a
+/// fault of the caller's.
 class store {
 public:
   virtual ~store() = default;

@@ -1,0 +1,246 @@
+#include "storage/sqlite_writer.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "storage/schema.hpp"
+
+namespace tidegate {
+
+namespace {
+
+bool has_ended(const job& what) {
+  return what.status == job_status::completed
+         || what.status == job_status::dead;
+}
+
+error wrong_status(const job& what) {
+  return {errc::storage_unavailable,
+          to_string(what.id) + " cannot be stored as " + to_string(what.status)
+            + " by this record"};
+}
+
+std::string configuration(const sqlite_options& options) {
+  // secure_delete, on in some builds, would write every freed page once more.
+  return "PRAGMA secure_delete = OFF; PRAGMA synchronous = FULL;"
+         "PRAGMA wal_autocheckpoint = "
+         + std::to_string(options.log_pages) + "; PRAGMA cache_size = -"
+         + std::to_string(options.cache_kib);
+}
+
+} // namespace
+
+// -- opening ------------------------------------------------------------------
+
+sqlite_writer::sqlite_writer(sqlite::connection db,
+                             const sqlite_options& options)
+  : db_(std::move(db)), full_check_bytes_max_(options.full_check_bytes_max),
+    queues_(db_), jobs_(db_), tally_(db_),
+    select_live_(db_,
+                 "SELECT seq, queue, due, expires_at, created_at, "
+                 "waits_for, status, started_delivery "
+                 "FROM jobs ORDER BY seq") {
+  // nop
+}
+
+result<std::unique_ptr<sqlite_writer>>
+sqlite_writer::open(const sqlite_options& options) {
+  auto db = sqlite::connection::open(options.file, sqlite::access::read_write,
+                                     options.vfs);
+  if (!db)
+    return db.reason();
+  db->busy_timeout(options.busy_timeout);
+  db->checkpoint_on_close(false);
+  if (auto reason = refuse_foreign(*db))
+    return error{reason->code, options.file.string() + ": " + reason->message};
+  db->checkpoint_on_close(true);
+  if (auto reason = db->execute("PRAGMA journal_mode = WAL"))
+    return *reason;
+  if (auto reason = db->execute(configuration(options)))
+    return *reason;
+  if (auto reason = migrate(*db))
+    return *reason;
+  return std::make_unique<sqlite_writer>(std::move(*db), options);
+}
+
+// -- commit -------------------------------------------------------------------
+
+result<std::vector<commit_answer>>
+sqlite_writer::commit(std::span<const record> batch) {
+  sqlite::transaction changes{db_, sqlite::transaction::kind::write};
+  if (changes.failure())
+    return *changes.failure();
+  tally_.clear();
+  std::vector<commit_answer> answers(batch.size());
+  auto answer = answers.begin();
+  for (auto& change : batch) {
+    auto apply_it = [&](auto& what) { return apply(what, *answer); };
+    if (auto reason = std::visit(apply_it, change))
+      return *reason;
+    ++answer;
+  }
+  if (auto reason = tally_.write())
+    return *reason;
+  if (auto reason = changes.commit())
+    return *reason;
+  return answers;
+}
+
+std::optional<error> sqlite_writer::apply(const insert_queue& what,
+                                          commit_answer&) {
+  return queues_.insert(what.queue);
+}
+
+std::optional<error> sqlite_writer::apply(const update_queue& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  return queues_.update(what);
+}
+
+std::optional<error> sqlite_writer::apply(const update_gate& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  return queues_.set_gate(what.id, what.gate);
+}
+
+std::optional<error> sqlite_writer::apply(const update_rate& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  return queues_.set_rate(what.id, what.rate);
+}
+
+std::optional<error> sqlite_writer::apply(const remove_queue& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  if (auto reason = jobs_.remove_all(what.id))
+    return reason;
+  tally_.drop(what.id);
+  return queues_.remove(what.id);
+}
+
+std::optional<error> sqlite_writer::apply(const insert_job& what,
+                                          commit_answer& answer) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  if (auto reason = tally_.require(what.job.id.queue))
+    return reason;
+  return jobs_.insert(what.job, answer);
+}
+
+std::optional<error> sqlite_writer::apply(const update_job& what,
+                                          commit_answer&) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  return jobs_.update(what);
+}
+
+std::optional<error> sqlite_writer::apply(const end_job& what, commit_answer&) {
+  if (!has_ended(what.job))
+    return wrong_status(what.job);
+  if (auto reason = jobs_.end(what))
+    return reason;
+  tally_.count(what.job.id.queue, what.job.status);
+  return std::nullopt;
+}
+
+// -- checks -------------------------------------------------------------------
+
+std::optional<error> sqlite_writer::check() {
+  auto bytes = db_.integer(
+    "SELECT page_count * page_size "
+    "FROM pragma_page_count, pragma_page_size");
+  if (!bytes)
+    return bytes.reason();
+  auto small = static_cast<std::uint64_t>(*bytes) <= full_check_bytes_max_;
+  for (auto* part : {"meta", "queues", "gates", "rates", "counters"}) {
+    auto scope = small ? std::string{"1"} : std::string{part};
+    sqlite::statement query{db_, "PRAGMA quick_check(" + scope + ")"};
+    auto row = query.start();
+    std::string verdict;
+    if (row.next())
+      row.take(verdict);
+    if (auto reason = row.failure())
+      return reason;
+    if (verdict != "ok")
+      return error{errc::storage_unavailable,
+                   "the file is damaged: " + verdict};
+    if (small)
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<error> sqlite_writer::probe() {
+  sqlite::transaction changes{db_, sqlite::transaction::kind::write};
+  if (changes.failure())
+    return changes.failure();
+  if (auto reason = db_.execute("UPDATE meta SET probes = probes + 1"))
+    return reason;
+  return changes.commit();
+}
+
+// -- reading ------------------------------------------------------------------
+
+result<std::vector<queue_snapshot>> sqlite_writer::load_queues() {
+  auto records = queues_.load();
+  if (!records)
+    return records.reason();
+  std::vector<queue_snapshot> snapshots;
+  snapshots.reserve(records->size());
+  for (auto& queue : *records)
+    snapshots.push_back({std::move(queue), {}});
+  if (auto reason = load_jobs(snapshots))
+    return *reason;
+  return snapshots;
+}
+
+std::optional<error>
+sqlite_writer::load_jobs(std::vector<queue_snapshot>& queues) {
+  std::unordered_map<queue_id, queue_snapshot*> by_id;
+  for (auto& snapshot : queues)
+    by_id.emplace(snapshot.queue.id, &snapshot);
+  auto row = select_live_.start();
+  while (row.next()) {
+    live_job job;
+    queue_id queue;
+    row.take(job.seq.value)
+      .take(queue.value)
+      .take(job.due)
+      .take(job.expires_at)
+      .take(job.created_at)
+      .take(job.waits_for)
+      .take(job.status)
+      .take(job.started_delivery);
+    auto owner = by_id.find(queue);
+    if (owner == by_id.end())
+      return error{errc::storage_unavailable, "job "
+                                                + std::to_string(job.seq.value)
+                                                + " belongs to no queue"};
+    owner->second->jobs.push_back(job);
+  }
+  return row.failure();
+}
+
+result<job_seq> sqlite_writer::last_job_seq() {
+  auto last = db_.integer(
+    "SELECT max(last_job,"
+    " coalesce((SELECT max(seq) FROM jobs), 0),"
+    " coalesce((SELECT max(seq) FROM ended), 0)) FROM meta");
+  if (!last)
+    return last.reason();
+  return job_seq{static_cast<std::uint64_t>(*last)};
+}
+
+result<queue_id> sqlite_writer::last_queue_id() {
+  auto last = db_.integer("SELECT last_queue FROM meta");
+  if (!last)
+    return last.reason();
+  return queue_id{static_cast<std::uint32_t>(*last)};
+}
+
+} // namespace tidegate

@@ -1,0 +1,73 @@
+// The one connection that writes.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "storage/job_table.hpp"
+#include "storage/queue_table.hpp"
+#include "storage/sqlite.hpp"
+#include "storage/sqlite_store.hpp"
+#include "storage/tally.hpp"
+#include "tidegate/store.hpp"
+
+namespace tidegate {
+
+/// A connection that can write, with its statements. Whoever owns it stops
+/// using it after a commit failed.
+class sqlite_writer {
+public:
+  /// Opens the file, which exists, refuses it or brings it to the present
+  /// version.
+  static result<std::unique_ptr<sqlite_writer>>
+  open(const sqlite_options& options);
+
+  /// @private
+  sqlite_writer(sqlite::connection db, const sqlite_options& options);
+
+  /// See `store::commit`.
+  result<std::vector<commit_answer>> commit(std::span<const record> batch);
+
+  /// Says what is wrong with the contents of the file, nothing where it is
+  /// sound.
+  std::optional<error> check();
+
+  /// Commits a change that means nothing.
+  std::optional<error> probe();
+
+  /// See `store::load_queues`.
+  result<std::vector<queue_snapshot>> load_queues();
+
+  /// See `store::last_job_seq`.
+  result<job_seq> last_job_seq();
+
+  /// See `store::last_queue_id`.
+  result<queue_id> last_queue_id();
+
+private:
+  using maybe_error = std::optional<error>;
+
+  maybe_error apply(const insert_queue& what, commit_answer& answer);
+  maybe_error apply(const update_queue& what, commit_answer& answer);
+  maybe_error apply(const update_gate& what, commit_answer& answer);
+  maybe_error apply(const update_rate& what, commit_answer& answer);
+  maybe_error apply(const remove_queue& what, commit_answer& answer);
+  maybe_error apply(const insert_job& what, commit_answer& answer);
+  maybe_error apply(const update_job& what, commit_answer& answer);
+  maybe_error apply(const end_job& what, commit_answer& answer);
+
+  maybe_error load_jobs(std::vector<queue_snapshot>& queues);
+
+  sqlite::connection db_;
+  std::uint64_t full_check_bytes_max_;
+  queue_table queues_;
+  job_table jobs_;
+  tally tally_;
+  sqlite::statement select_live_;
+};
+
+} // namespace tidegate

@@ -1,0 +1,58 @@
+#include "storage/tally.hpp"
+
+#include <string>
+
+namespace tidegate {
+
+tally::tally(const sqlite::connection& db)
+  : exists_(db, "SELECT 1 FROM counters WHERE queue = ?"),
+    add_(db,
+         "UPDATE counters SET completed = completed + ?, dead = dead + ? "
+         "WHERE queue = ?") {
+  // nop
+}
+
+void tally::clear() {
+  touched_.clear();
+}
+
+std::optional<error> tally::require(queue_id queue) {
+  if (touched_.contains(queue))
+    return std::nullopt;
+  auto row = exists_.start();
+  row.bind(queue.value);
+  if (row.next()) {
+    touched_.emplace(queue, counts{});
+    return std::nullopt;
+  }
+  if (auto reason = row.failure())
+    return reason;
+  return error{errc::storage_unavailable,
+               "no queue has number " + std::to_string(queue.value)};
+}
+
+void tally::count(queue_id queue, job_status how) {
+  auto& counted = touched_[queue];
+  if (how == job_status::dead)
+    ++counted.dead;
+  else
+    ++counted.completed;
+}
+
+void tally::drop(queue_id queue) {
+  touched_.erase(queue);
+}
+
+std::optional<error> tally::write() {
+  for (auto& [queue, counted] : touched_) {
+    if (counted.completed == 0 && counted.dead == 0)
+      continue;
+    auto row = add_.start();
+    row.bind(counted.completed).bind(counted.dead).bind(queue.value);
+    if (auto reason = row.run())
+      return reason;
+  }
+  return std::nullopt;
+}
+
+} // namespace tidegate

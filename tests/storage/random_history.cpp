@@ -1,0 +1,201 @@
+#include "random_history.hpp"
+
+#include <algorithm>
+
+#include "samples.hpp"
+#include "worlds.hpp"
+
+namespace tidegate::test {
+
+random_history::random_history(std::uint64_t seed) : random_(seed) {
+  // nop
+}
+
+// -- drawing values -----------------------------------------------------------
+
+std::uint64_t random_history::below(std::uint64_t n) {
+  return random_() % n;
+}
+
+wall_time random_history::instant() {
+  return at(static_cast<std::int64_t>(below(1'000'000'000)));
+}
+
+std::string random_history::bytes(std::uint64_t size_max) {
+  std::string drawn(below(size_max + 1), '\0');
+  for (auto& byte : drawn)
+    byte = static_cast<char>(below(256));
+  return drawn;
+}
+
+job_id random_history::any_live(const state& now) {
+  return now.live[below(now.live.size())];
+}
+
+gate_record random_history::gate() {
+  gate_record drawn;
+  drawn.state = static_cast<gate_state>(below(3));
+  drawn.release_at = instant();
+  drawn.since = instant();
+  drawn.cause = static_cast<hold_cause>(below(3));
+  drawn.failed_probes = static_cast<std::uint32_t>(below(9));
+  if (below(2) == 0)
+    drawn.caused_by = sample_job(1, below(1000)).id;
+  if (below(2) == 0)
+    drawn.http_status = 503;
+  if (below(2) == 0)
+    drawn.last = last_probe{sample_job(2, below(1000)).id, below(9),
+                            static_cast<probe_verdict>(below(4)), instant()};
+  return drawn;
+}
+
+history_entry random_history::entry() {
+  auto drawn = sample_entry(below(1000));
+  drawn.status = static_cast<delivery_status>(below(4));
+  drawn.response_excerpt = bytes(30);
+  if (below(2) == 0)
+    drawn.http_status.reset();
+  if (below(2) == 0)
+    drawn.retry_after.reset();
+  return drawn;
+}
+
+job random_history::changed(job_id id) {
+  job drawn;
+  drawn.id = id;
+  drawn.status = job_status::processing;
+  drawn.attempts = below(1000);
+  drawn.defers = below(1000);
+  drawn.deliveries = below(1000);
+  drawn.due = instant();
+  drawn.waits_for = static_cast<wait_kind>(below(4));
+  drawn.waits_since = instant();
+  drawn.expires_at = instant();
+  drawn.started_delivery = below(3);
+  return drawn;
+}
+
+// -- drawing records ----------------------------------------------------------
+
+record random_history::draw_insert_queue(state& now) {
+  auto queue = sample_queue(++last_queue_);
+  queue.settings.headers.resize(below(4));
+  queue.gate = gate();
+  now.queues.push_back(queue.id);
+  return insert_queue{queue};
+}
+
+record random_history::draw_remove_queue(state& now) {
+  auto victim = now.queues.begin()
+                + static_cast<std::ptrdiff_t>(below(now.queues.size()));
+  auto id = *victim;
+  now.queues.erase(victim);
+  std::erase_if(now.live, [id](job_id job) { return job.queue == id; });
+  return remove_queue{id};
+}
+
+record random_history::draw_queue_change(const state& now) {
+  auto id = now.queues[below(now.queues.size())];
+  switch (below(3)) {
+    case 0: {
+      auto settings = sample_queue(1).settings;
+      settings.concurrency = static_cast<std::uint32_t>(below(1000));
+      settings.headers.resize(below(4));
+      return update_queue{id, settings, below(2) == 0, instant(), instant()};
+    }
+    case 1:
+      return update_gate{id, gate()};
+    default: {
+      std::vector<rate_start> starts(below(5));
+      for (auto& start : starts)
+        start = {instant(), static_cast<std::uint32_t>(below(100))};
+      return update_rate{id, starts};
+    }
+  }
+}
+
+record random_history::draw_insert_job(state& now) {
+  auto queue = now.queues[below(now.queues.size())];
+  auto drawn = sample_job(queue.value, ids_.size() + 1);
+  drawn.payload = payload{bytes(below(20) == 0 ? 9000 : 200)};
+  ids_.emplace(drawn.id.seq, drawn.id);
+  // Whether a keyed job is stored is for the store to say, so that the rest of
+  // the batch leaves it alone.
+  if (below(3) == 0)
+    drawn.idempotency_key = "key " + std::to_string(below(20));
+  else
+    now.live.push_back(drawn.id);
+  return insert_job{drawn};
+}
+
+record random_history::draw_update_job(const state& now) {
+  update_job drawn{changed(any_live(now)), std::nullopt};
+  if (below(3) > 0)
+    drawn.entry = entry();
+  return drawn;
+}
+
+record random_history::draw_end_job(state& now) {
+  auto id = any_live(now);
+  std::erase(now.live, id);
+  end_job drawn{changed(id), std::nullopt};
+  drawn.job.status = below(3) == 0 ? job_status::dead : job_status::completed;
+  drawn.job.dead_reason = static_cast<dead_reason>(below(5));
+  drawn.job.ended_at = instant();
+  if (below(4) > 0)
+    drawn.entry = entry();
+  return drawn;
+}
+
+record random_history::draw(state& now) {
+  auto kind = below(100);
+  if (now.queues.empty() || (kind < 4 && now.queues.size() < 5))
+    return draw_insert_queue(now);
+  if (kind < 6)
+    return draw_remove_queue(now);
+  if (kind < 16)
+    return draw_queue_change(now);
+  if (kind < 60 || now.live.empty())
+    return draw_insert_job(now);
+  return kind < 80 ? draw_update_job(now) : draw_end_job(now);
+}
+
+std::vector<record> random_history::next(store& now) {
+  state drawn;
+  auto queues = now.load_queues();
+  for (auto& snapshot : *queues) {
+    drawn.queues.push_back(snapshot.queue.id);
+    for (auto& job : snapshot.jobs)
+      drawn.live.push_back(ids_.at(job.seq));
+  }
+  std::vector<record> batch;
+  for (auto size = below(16); batch.size() < size;)
+    batch.push_back(draw(drawn));
+  return batch;
+}
+
+std::vector<job_id> random_history::ids() const {
+  std::vector<job_id> all;
+  for (auto& [seq, id] : ids_)
+    all.push_back(id);
+  return all;
+}
+
+// -- counting -----------------------------------------------------------------
+
+std::map<queue_id, std::pair<std::uint64_t, std::uint64_t>>
+count_ended(store& of, const std::vector<job_id>& ids) {
+  std::map<queue_id, std::pair<std::uint64_t, std::uint64_t>> counted;
+  for (auto& id : ids) {
+    auto found = find(of, id);
+    if (!found)
+      continue;
+    if (found->job.status == job_status::completed)
+      ++counted[id.queue].first;
+    else if (found->job.status == job_status::dead)
+      ++counted[id.queue].second;
+  }
+  return counted;
+}
+
+} // namespace tidegate::test

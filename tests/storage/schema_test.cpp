@@ -1,0 +1,125 @@
+// Files of other versions, and files that are none of ours.
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <sqlite3.h>
+
+#include "samples.hpp"
+#include "worlds.hpp"
+
+using namespace tidegate;
+using namespace tidegate::test;
+
+namespace {
+
+std::string contents_of(const std::filesystem::path& file) {
+  std::ifstream in{file, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+void run(const std::filesystem::path& file, const std::string& sql) {
+  sqlite3* db = nullptr;
+  sqlite3_open(file.c_str(), &db);
+  CAPTURE(sqlite3_errmsg(db));
+  REQUIRE(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr)
+          == SQLITE_OK);
+  sqlite3_close(db);
+}
+
+// Checks that the file is refused with a reason and not changed by a byte.
+std::string refusal_of(const sqlite_options& options) {
+  auto before = contents_of(options.file);
+  auto opened = open_sqlite_store(options);
+  REQUIRE_FALSE(opened);
+  CHECK(opened.reason().code == errc::storage_unavailable);
+  CHECK(contents_of(options.file) == before);
+  return opened.reason().message;
+}
+
+sqlite_options options_in(const temporary_directory& directory) {
+  sqlite_options options;
+  options.file = directory.path() / "data.db";
+  return options;
+}
+
+} // namespace
+
+TEST_CASE("a file of version 1 is read with everything in it") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_1));
+  auto disk = open_good(options);
+  auto live = sample_job(1, 1, "key");
+  auto ended = sample_job(1, 2);
+  auto queue = sample_queue(1, "kept");
+  queue.completed = 1;
+  auto found = take_picture(*disk, {live.id, ended.id});
+  CHECK(found.queues == std::vector{queue});
+  CHECK(found.live[0].size() == 1);
+  CHECK(found.last_job == job_seq{9});
+  CHECK(found.last_queue == queue_id{5});
+  REQUIRE(found.jobs[0]);
+  CHECK(found.jobs[0]->job == retried(live, 1).job);
+  CHECK(found.jobs[0]->history == std::vector{sample_entry(1)});
+  REQUIRE(found.jobs[1]);
+  CHECK(found.jobs[1]->job == completed(ended, 2).job);
+  CHECK(found.jobs[1]->history
+        == std::vector{sample_entry(1), *completed(ended, 2).entry});
+  auto answers = commit(*disk, {insert_job{sample_job(1, 10, "key")}});
+  CHECK(answers[0].existing);
+}
+
+TEST_CASE("a file of a newer version is refused and left as it is") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  open_good(options);
+  run(options.file, "PRAGMA user_version = 1000");
+  CHECK_THAT(refusal_of(options), Catch::Contains("version 1000"));
+}
+
+TEST_CASE("a newer file that was not closed in order keeps its log") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  open_good(options);
+  sqlite3* other = nullptr;
+  sqlite3_open(options.file.c_str(), &other);
+  sqlite3_exec(other, "PRAGMA user_version = 1000", nullptr, nullptr, nullptr);
+  temporary_directory copy;
+  auto copied = options_in(copy);
+  std::filesystem::copy_file(options.file, copied.file);
+  auto log = copied.file;
+  log += "-wal";
+  std::filesystem::copy_file(options.file.string() + "-wal", log);
+  sqlite3_close(other);
+  auto before = contents_of(log);
+  CHECK_THAT(refusal_of(copied), Catch::Contains("version 1000"));
+  CHECK(contents_of(log) == before);
+}
+
+TEST_CASE("a file that is no database is refused and left as it is") {
+  auto garbage = GENERATE(std::string{"xx"}, std::string{"not a database"},
+                          std::string(5000, 'x'), std::string(100'000, '\0'));
+  temporary_directory directory;
+  auto options = options_in(directory);
+  std::ofstream{options.file, std::ios::binary} << garbage;
+  CHECK_THAT(refusal_of(options), Catch::Contains("not a database"));
+}
+
+TEST_CASE("a database of another program is refused and left as it is") {
+  auto sql = GENERATE("CREATE TABLE bookmarks (url TEXT)",
+                      "PRAGMA application_id = 7", "PRAGMA user_version = 1");
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, sql);
+  CHECK_THAT(refusal_of(options), Catch::Contains("another program"));
+}
+
+TEST_CASE("an empty file becomes a store") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  std::ofstream{options.file};
+  commit(*open_good(options), {insert_queue{sample_queue(1)}});
+  CHECK(open_good(options)->load_queues()->size() == 1);
+}
