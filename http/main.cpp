@@ -69,19 +69,24 @@ int fail(http::log& log, const std::string& why) {
   return exit_failure;
 }
 
+int refuse(const std::string& why) {
+  std::cerr << "tidegate: " << why << '\n';
+  return exit_usage;
+}
+
 int run(const config::serve& command) {
   const auto& with = command.with;
   http::log log{
     {to_severity(with.log_level), with.log_format == config::log_format::json}};
+  auto targets = make_target_policy(with.allow_target);
+  if (!targets)
+    return refuse("allow-target: " + targets.reason().message);
   allow_many_files();
   std::error_code failed;
   std::filesystem::create_directories(with.data, failed);
   if (failed)
     return fail(log,
                 "cannot make " + with.data.string() + ": " + failed.message());
-  auto targets = make_target_policy(with.allow_target);
-  if (!targets)
-    return fail(log, targets.reason().message);
   sqlite_options storage;
   storage.file = with.data / "tidegate.db";
   auto store = open_sqlite_store(storage);
@@ -134,9 +139,7 @@ int run(const config::show_help& command) {
 int main(int argc, char** argv) {
   auto command = config::parse_command_line({argv + 1, argv + argc},
                                             config::process_environment);
-  if (!command) {
-    std::cerr << "tidegate: " << command.reason().message << '\n';
-    return exit_usage;
-  }
+  if (!command)
+    return refuse(command.reason().message);
   return std::visit([](const auto& what) { return run(what); }, *command);
 }
