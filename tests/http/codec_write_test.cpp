@@ -107,11 +107,12 @@ TEST_CASE("a held queue shows since when, until when and why") {
 }
 
 TEST_CASE("what is shown of a backoff can be put again") {
-  for (
-    std::string backoff :
-    {R"({"type":"fixed","delay":30,"jitter":0})",
-     R"({"type":"ladder","steps":[60,0.5],"jitter":0.5})",
-     R"({"type":"exponential","delay":1,"factor":3,"maxDelay":7,"jitter":0})"}) {
+  const std::string fixed = R"({"type":"fixed","delay":30,"jitter":0})";
+  const std::string ladder =
+    R"({"type":"ladder","steps":[60,0.5],"jitter":0.5})";
+  const std::string exponential = R"({"type":"exponential","delay":1,)"
+                                  R"("factor":3,"maxDelay":7,"jitter":0})";
+  for (const auto& backoff : {fixed, ladder, exponential}) {
     auto patch = std::get<queue_settings_patch>(
       decode_settings_patch("{\"backoff\":" + backoff + "}", {}));
     auto view = some_queue();
