@@ -7,11 +7,19 @@ namespace tidegate::sqlite {
 
 namespace {
 
+/// Returns as much of a statement as tells which one it is.
+std::string shorten(std::string_view what) {
+  constexpr std::size_t shown_max = 60;
+  if (what.size() <= shown_max)
+    return std::string{what};
+  return std::string{what.substr(0, shown_max)} + "...";
+}
+
 error failure_of(sqlite3* db, std::string_view what) {
   auto code = sqlite3_extended_errcode(db);
-  return {errc::storage_unavailable, std::string{what} + ": "
-                                       + sqlite3_errmsg(db) + " (SQLite "
-                                       + std::to_string(code) + ")"};
+  return {errc::storage_unavailable, shorten(what) + ": " + sqlite3_errmsg(db)
+                                       + " (SQLite " + std::to_string(code)
+                                       + ")"};
 }
 
 } // namespace
@@ -35,7 +43,7 @@ result<connection> connection::open(const std::filesystem::path& file,
   if (db == nullptr)
     return error{errc::storage_unavailable, "no memory for SQLite"};
   if (status != SQLITE_OK)
-    return opened.failure("cannot open " + file.string());
+    return opened.failure("cannot open it");
   sqlite3_extended_result_codes(db, 1);
   return opened;
 }

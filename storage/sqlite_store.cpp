@@ -17,6 +17,11 @@ error broken() {
           "an earlier commit failed and the store has not been reopened"};
 }
 
+/// Says of which file `reason` speaks.
+error naming(const std::filesystem::path& file, const error& reason) {
+  return {reason.code, file.string() + ": " + reason.message};
+}
+
 class sqlite_store : public store {
 public:
   sqlite_store(sqlite_options options, data_file_claim claim,
@@ -48,7 +53,12 @@ public:
 
   result<std::vector<queue_snapshot>> load_queues() override {
     using answer = result<std::vector<queue_snapshot>>;
-    return guarded([this]() -> answer { return writer_->load_queues(); });
+    auto loaded = guarded([this]() -> answer {
+      return writer_->load_queues();
+    });
+    if (!loaded)
+      return naming(options_.file, loaded.reason());
+    return loaded;
   }
 
   result<job_seq> last_job_seq() override {
@@ -63,10 +73,13 @@ public:
 
   result<std::unique_ptr<store_reader>> open_reader() override {
     using answer = result<std::unique_ptr<store_reader>>;
-    return guarded([this]() -> answer {
+    auto opened = guarded([this]() -> answer {
       return open_sqlite_reader(options_.file, options_.vfs,
                                 options_.busy_timeout);
     });
+    if (!opened)
+      return naming(options_.file, opened.reason());
+    return opened;
   }
 
 private:
@@ -101,7 +114,7 @@ result<std::unique_ptr<store>> open_now(const sqlite_options& options) {
     return *reason;
   auto first = sqlite_writer::open(options);
   if (!first)
-    return first.reason();
+    return naming(options.file, first.reason());
   return std::unique_ptr<store>{std::make_unique<sqlite_store>(
     options, std::move(*claim), std::move(*first))};
 }

@@ -53,7 +53,7 @@ sqlite_writer::open(const sqlite_options& options) {
   db->busy_timeout(options.busy_timeout);
   db->checkpoint_on_close(false);
   if (auto reason = refuse_foreign(*db))
-    return error{reason->code, options.file.string() + ": " + reason->message};
+    return *reason;
   db->checkpoint_on_close(true);
   if (auto reason = db->execute("PRAGMA journal_mode = WAL"))
     return *reason;
