@@ -69,6 +69,18 @@ history_entry make_entry(const job& j, const outcome& what,
   return result;
 }
 
+/// Returns when a stored job may go. What waits for nothing may go now, even if
+/// the clock was set back; and a hold that was ended early has ended the waits
+/// that came with it.
+steady_time due_of(const live_job& j, steady_time release, moment now) {
+  auto due = to_steady(j.due, now);
+  if (j.waits_for == wait_kind::none)
+    return std::min(due, now.steady);
+  if (j.waits_for == wait_kind::defer)
+    return std::min(due, release);
+  return due;
+}
+
 } // namespace
 
 push_queue::push_queue(const queue_snapshot& stored, moment now)
@@ -81,13 +93,10 @@ push_queue::push_queue(const queue_snapshot& stored, moment now)
   for (const auto& j : stored.jobs) {
     due_heap::entry e;
     e.seq = j.seq;
-    e.due = to_steady(j.due, now);
+    e.due = due_of(j, release, now);
     e.expires = to_steady(j.expires_at, now);
     e.created_at = j.created_at;
     e.waits_for = j.waits_for;
-    // A hold that was ended early ended the waits that came with it.
-    if (e.waits_for == wait_kind::defer)
-      e.due = std::min(e.due, release);
     e.delivered = j.status != job_status::pending;
     jobs_.add(e);
     if (j.started_delivery != 0)
