@@ -95,7 +95,14 @@ auto queue_state::handle(get_queue) -> promise<queue_view> {
   if (!queue_)
     return answer.deliver(
       to_caf({errc::storage_unavailable, "the queue is being recovered"}));
-  return answer.deliver(queue_->view(env_->now()));
+  when_stored(
+    [answer, view = queue_->view(env_->now())](const auto& failed) mutable {
+      if (failed)
+        answer.deliver(to_caf(*failed));
+      else
+        answer.deliver(std::move(view));
+    });
+  return answer;
 }
 
 auto queue_state::handle(const patch_queue& request) -> promise<queue_view> {
@@ -188,8 +195,8 @@ void queue_state::handle(committed& message) {
   if (p.publish)
     finish(std::move(*p.publish), message);
   carry_out(std::move(p.effects));
-  if (p.done)
-    p.done(std::nullopt);
+  for (auto& done : p.done)
+    done(std::nullopt);
   if (queue_)
     advance();
 }
@@ -244,13 +251,21 @@ void queue_state::run(transition&& t, on_stored done) {
   if (!t.records.empty()) {
     pending p{};
     p.effects = std::move(t.effects);
-    p.done = std::move(done);
+    if (done)
+      p.done.push_back(std::move(done));
     commit(std::move(p), std::move(t.records));
     return;
   }
   carry_out(std::move(t.effects));
   if (done)
+    when_stored(std::move(done));
+}
+
+void queue_state::when_stored(on_stored done) {
+  if (pending_.empty())
     done(std::nullopt);
+  else
+    pending_.back().done.push_back(std::move(done));
 }
 
 void queue_state::commit(pending&& p, std::vector<record>&& records) {
@@ -346,8 +361,8 @@ void queue_state::fail_pending(const error& reason) {
     env_->backlog->records -= p.records;
     if (p.publish)
       p.publish->answer.deliver(to_caf(reason));
-    if (p.done)
-      p.done(reason);
+    for (auto& done : p.done)
+      done(reason);
   }
 }
 

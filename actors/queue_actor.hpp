@@ -108,12 +108,17 @@ private:
     std::uint64_t ticket;
     std::size_t records;
     std::vector<effect> effects;
-    on_stored done;
+    std::vector<on_stored> done;
     std::optional<pending_publish> publish;
   };
 
   std::optional<error> unfit_for_work() const;
   void run(transition&& t, on_stored done = nullptr);
+
+  /// Calls `done` once all that was decided so far is on stable storage. Nobody
+  /// is told of more than that: it would be gone after a crash.
+  void when_stored(on_stored done);
+
   promise<queue_view> change(transition&& t);
   void commit(pending&& p, std::vector<record>&& records);
   void carry_out(std::vector<effect>&& effects);

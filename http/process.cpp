@@ -1,5 +1,6 @@
 #include "http/process.hpp"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <future>
@@ -42,12 +43,18 @@ moment read_clocks() {
             std::chrono::system_clock::now().time_since_epoch())}};
 }
 
+/// Draws many at once: a call to OpenSSL costs more than the bytes.
 std::uint64_t draw_random() {
-  std::uint64_t result = 0;
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(&result), sizeof(result))
-      != 1)
-    throw std::runtime_error("the system's random source failed");
-  return result;
+  thread_local std::array<std::uint64_t, 128> drawn;
+  thread_local std::size_t left = 0;
+  if (left == 0) {
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(drawn.data()),
+                   static_cast<int>(sizeof(drawn)))
+        != 1)
+      throw std::runtime_error("the system's random source failed");
+    left = drawn.size();
+  }
+  return drawn[--left];
 }
 
 /// One thread for each `io_context`, from construction to destruction.
