@@ -1,0 +1,52 @@
+// What the program was asked to do.
+
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "config/settings.hpp"
+#include "tidegate/error.hpp"
+
+namespace tidegate::config {
+
+/// `tidegate serve`: run the server.
+struct serve {
+  settings with;
+};
+
+/// `tidegate check-config FILE`: print what `check_file` finds.
+struct check_config {
+  std::filesystem::path file;
+};
+
+/// `tidegate version`: print it.
+struct show_version {};
+
+/// `tidegate --help`, or of one command: print `text`.
+struct show_help {
+  std::string text;
+};
+
+using command = std::variant<serve, check_config, show_version, show_help>;
+
+/// Returns the value of an environment variable, if it is set.
+using environment =
+  std::function<std::optional<std::string>(const std::string& name)>;
+
+/// Reads the variables of this process.
+/// @note not to be called while another thread changes them
+std::optional<std::string> process_environment(const std::string& name);
+
+/// Reads the arguments after the program's name. A setting is taken from its
+/// flag, else from its variable, else from the config file, else it keeps its
+/// default. The file is the one that `--config` or `TIDEGATE_CONFIG` names, if
+/// any. An error is one sentence, to be printed before exit 2.
+result<command> parse_command_line(const std::vector<std::string>& arguments,
+                                   const environment& variables);
+
+} // namespace tidegate::config

@@ -1,0 +1,261 @@
+#include "config/keys.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+
+namespace tidegate::config {
+
+namespace {
+
+using words = std::vector<std::string>;
+using refusal = std::optional<std::string>;
+
+std::string quoted(const std::string& text) {
+  return '"' + text + '"';
+}
+
+// -- numbers ------------------------------------------------------------------
+
+/// Reads a whole number, or nothing where `text` is anything else.
+std::optional<std::uint64_t> to_number(std::string_view text) {
+  std::uint64_t number = 0;
+  auto [end, ec] = std::from_chars(text.begin(), text.end(), number);
+  if (text.empty() || ec != std::errc{} || end != text.end())
+    return std::nullopt;
+  return number;
+}
+
+/// Reads a number from `min` to `max`, both included, into `out`.
+template <class T>
+refusal read_number(const std::string& text, std::uint64_t min,
+                    std::uint64_t max, T& out) {
+  auto number = to_number(text);
+  if (!number || *number < min || *number > max) {
+    std::ostringstream message;
+    message << "must be a whole number from " << min << " to " << max
+            << ", got " << (number ? text : quoted(text));
+    return message.str();
+  }
+  out = T(*number);
+  return std::nullopt;
+}
+
+// -- addresses ----------------------------------------------------------------
+
+/// Returns the number of bits of the IP address `text`, or 0 if it is none.
+unsigned address_bits(const std::string& text) {
+  std::array<unsigned char, 16> scratch{};
+  if (inet_pton(AF_INET, text.c_str(), scratch.data()) == 1)
+    return 32;
+  return inet_pton(AF_INET6, text.c_str(), scratch.data()) == 1 ? 128 : 0;
+}
+
+bool is_network(const std::string& text) {
+  auto slash = text.find('/');
+  if (slash == std::string::npos)
+    return false;
+  auto bits = address_bits(text.substr(0, slash));
+  auto prefix = to_number(std::string_view{text}.substr(slash + 1));
+  return bits > 0 && prefix && *prefix <= bits;
+}
+
+/// Takes the brackets off an IPv6 address; anything else stays as it is.
+std::string without_brackets(const std::string& host) {
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    return host.substr(1, host.size() - 2);
+  return host;
+}
+
+refusal read_listen(const words& given, settings& out) {
+  const auto& text = given.front();
+  auto colon = text.rfind(':');
+  auto bracketed = text.substr(0, std::min(colon, text.size()));
+  auto host = without_brackets(bracketed);
+  auto bits = address_bits(host);
+  auto port = colon == std::string::npos
+                ? std::nullopt
+                : to_number(std::string_view{text}.substr(colon + 1));
+  auto needs_brackets = bits == 128;
+  if (bits == 0 || !port || *port > 65535
+      || needs_brackets != (host != bracketed))
+    return "must be an IP address and a port from 0 to 65535, such as "
+           "127.0.0.1:8080 or [::1]:8080, got "
+           + quoted(text);
+  out.listen_host = host;
+  out.listen_port = static_cast<std::uint16_t>(*port);
+  return std::nullopt;
+}
+
+words show_listen(const settings& from) {
+  auto port = std::to_string(from.listen_port);
+  if (address_bits(from.listen_host) == 128)
+    return {"[" + from.listen_host + "]:" + port};
+  return {from.listen_host + ":" + port};
+}
+
+refusal read_allow_target(const words& given, settings& out) {
+  for (const auto& text : given)
+    if (!is_network(text))
+      return "must be networks such as 10.0.0.0/8 or fd00::/8, got "
+             + quoted(text);
+  out.allow_target = given;
+  return std::nullopt;
+}
+
+words show_allow_target(const settings& from) {
+  return from.allow_target;
+}
+
+// -- paths --------------------------------------------------------------------
+
+refusal read_data(const words& given, settings& out) {
+  if (given.front().empty())
+    return "must be the path of a directory, got " + quoted(given.front());
+  out.data = given.front();
+  return std::nullopt;
+}
+
+words show_data(const settings& from) {
+  return {from.data.string()};
+}
+
+refusal read_trusted_ca(const words& given, settings& out) {
+  out.trusted_ca = given.front();
+  return std::nullopt;
+}
+
+words show_trusted_ca(const settings& from) {
+  return {from.trusted_ca.string()};
+}
+
+// -- limits -------------------------------------------------------------------
+
+refusal read_threads(const words& given, settings& out) {
+  return read_number(given.front(), 0, 256, out.threads);
+}
+
+words show_threads(const settings& from) {
+  return {std::to_string(from.threads)};
+}
+
+refusal read_max_body(const words& given, settings& out) {
+  return read_number(given.front(), 1024, 1'073'741'824, out.max_body);
+}
+
+words show_max_body(const settings& from) {
+  return {std::to_string(from.max_body)};
+}
+
+refusal read_drain_timeout(const words& given, settings& out) {
+  return read_number(given.front(), 0, 3600, out.drain_timeout);
+}
+
+words show_drain_timeout(const settings& from) {
+  return {std::to_string(from.drain_timeout.count())};
+}
+
+// -- the log ------------------------------------------------------------------
+
+/// Reads the one of `choices` that is spelled `text` into `out`.
+template <class T>
+refusal
+read_choice(const std::string& text, std::initializer_list<T> choices, T& out) {
+  std::string all;
+  for (auto choice : choices) {
+    if (text == to_string(choice)) {
+      out = choice;
+      return std::nullopt;
+    }
+    all += all.empty() ? "" : ", ";
+    all += to_string(choice);
+  }
+  return "must be one of " + all + ", got " + quoted(text);
+}
+
+refusal read_log_level(const words& given, settings& out) {
+  using enum log_level;
+  return read_choice(given.front(), {error, warn, info, debug}, out.log_level);
+}
+
+words show_log_level(const settings& from) {
+  return {to_string(from.log_level)};
+}
+
+refusal read_log_format(const words& given, settings& out) {
+  return read_choice(given.front(), {log_format::json, log_format::text},
+                     out.log_format);
+}
+
+words show_log_format(const settings& from) {
+  return {to_string(from.log_format)};
+}
+
+// -- the table ----------------------------------------------------------------
+
+constexpr std::array table{
+  key{"listen", key_kind::text, "ADDR:PORT",
+      "where to accept connections; port 0 picks a free one (127.0.0.1:8080)",
+      read_listen, show_listen},
+  key{"data", key_kind::text, "DIR", "where everything is kept (./data)",
+      read_data, show_data},
+  key{"threads", key_kind::integer, "N",
+      "threads for actors and sockets; 0: one for each core (0)", read_threads,
+      show_threads},
+  key{"allow_target", key_kind::list, "CIDR",
+      "a network that webhooks may be in although it is not public; "
+      "repeatable (none)",
+      read_allow_target, show_allow_target},
+  key{"trusted_ca", key_kind::text, "FILE",
+      "authorities that are trusted besides the system's (none)",
+      read_trusted_ca, show_trusted_ca},
+  key{"max_body", key_kind::integer, "BYTES",
+      "largest body of a request (1048576)", read_max_body, show_max_body},
+  key{"drain_timeout", key_kind::integer, "SECONDS",
+      "longest wait for running deliveries at the end (30)", read_drain_timeout,
+      show_drain_timeout},
+  key{"log_level", key_kind::text, "LEVEL", "error, warn, info or debug (info)",
+      read_log_level, show_log_level},
+  key{"log_format", key_kind::text, "FORMAT",
+      "json for programs, text for people (json)", read_log_format,
+      show_log_format},
+};
+
+} // namespace
+
+std::span<const key> keys() {
+  return table;
+}
+
+const key* find_key(std::string_view name) {
+  auto hit = std::find_if(table.begin(), table.end(),
+                          [=](const key& x) { return x.name == name; });
+  return hit == table.end() ? nullptr : &*hit;
+}
+
+std::string flag_of(std::string_view name) {
+  auto flag = "--" + std::string{name};
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string variable_of(std::string_view name) {
+  std::string variable = "TIDEGATE_";
+  for (auto letter : name)
+    variable += letter >= 'a' && letter <= 'z' ? char(letter - 'a' + 'A')
+                                               : letter;
+  return variable;
+}
+
+std::optional<std::string> assign(std::span<const assignment> all,
+                                  settings& out) {
+  for (const auto& each : all)
+    if (auto message = each.what->read(each.words, out))
+      return each.subject + " " + *message;
+  return std::nullopt;
+}
+
+} // namespace tidegate::config

@@ -1,0 +1,181 @@
+#include "config/command_line.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+using namespace tidegate::config;
+
+namespace {
+
+using variables = std::map<std::string, std::string>;
+
+tidegate::result<command> parse(const std::vector<std::string>& arguments,
+                                const variables& set = {}) {
+  return parse_command_line(
+    arguments, [&](const std::string& name) -> std::optional<std::string> {
+      auto hit = set.find(name);
+      if (hit == set.end())
+        return std::nullopt;
+      return hit->second;
+    });
+}
+
+/// Returns what the server is to run with.
+settings serve_with(const std::vector<std::string>& arguments,
+                    const variables& set = {}) {
+  auto parsed = parse(arguments, set);
+  if (!parsed)
+    FAIL(parsed.reason().message);
+  return std::get<serve>(*parsed).with;
+}
+
+/// Returns why the arguments are refused.
+std::string refusal_of(const std::vector<std::string>& arguments,
+                       const variables& set = {}) {
+  auto parsed = parse(arguments, set);
+  REQUIRE(!parsed);
+  return parsed.reason().message;
+}
+
+std::string help_for(const std::vector<std::string>& arguments) {
+  auto parsed = parse(arguments);
+  REQUIRE(parsed);
+  return std::get<show_help>(*parsed).text;
+}
+
+const std::string example = CONFIG_DIR "/tidegate.example.toml";
+
+} // namespace
+
+TEST_CASE("serve alone runs with the defaults") {
+  CHECK(serve_with({"serve"}) == settings{});
+}
+
+TEST_CASE("every flag sets its setting") {
+  settings expected;
+  expected.listen_host = "0.0.0.0";
+  expected.listen_port = 9090;
+  expected.data = "/srv/queue";
+  expected.threads = 4;
+  expected.allow_target = {"127.0.0.0/8", "::1/128"};
+  expected.trusted_ca = "ca.pem";
+  expected.max_body = 4096;
+  expected.drain_timeout = std::chrono::seconds{1};
+  expected.log_level = log_level::warn;
+  expected.log_format = log_format::text;
+  CHECK(serve_with(
+          {"serve",          "--listen", "0.0.0.0:9090",    "--data=/srv/queue",
+           "--threads",      "4",        "--allow-target",  "127.0.0.0/8",
+           "--allow-target", "::1/128",  "--trusted-ca",    "ca.pem",
+           "--max-body",     "4096",     "--drain-timeout", "1",
+           "--log-level",    "warn",     "--log-format",    "text"})
+        == expected);
+}
+
+TEST_CASE("every variable sets its setting") {
+  settings expected;
+  expected.listen_port = 0;
+  expected.threads = 2;
+  expected.allow_target = {"10.0.0.0/8", "fd00::/8"};
+  expected.drain_timeout = std::chrono::seconds{60};
+  CHECK(serve_with({"serve"}, {{"TIDEGATE_LISTEN", "127.0.0.1:0"},
+                               {"TIDEGATE_THREADS", "2"},
+                               {"TIDEGATE_ALLOW_TARGET", "10.0.0.0/8,fd00::/8"},
+                               {"TIDEGATE_DRAIN_TIMEOUT", "60"}})
+        == expected);
+}
+
+TEST_CASE("a flag goes before a variable, a variable before the file") {
+  variables set{{"TIDEGATE_THREADS", "2"}, {"TIDEGATE_MAX_BODY", "2048"}};
+  auto with = serve_with({"serve", "--config", example, "--threads", "3"}, set);
+  CHECK(with.threads == 3);
+  CHECK(with.max_body == 2048);
+  CHECK(with.drain_timeout == std::chrono::seconds{30});
+}
+
+TEST_CASE("flags replace the networks of the variable, they do not add") {
+  auto with = serve_with({"serve", "--allow-target", "10.0.0.0/8"},
+                         {{"TIDEGATE_ALLOW_TARGET", "127.0.0.0/8"}});
+  CHECK(with.allow_target == std::vector<std::string>{"10.0.0.0/8"});
+}
+
+TEST_CASE("the file can be named by a variable") {
+  CHECK(serve_with({"serve"}, {{"TIDEGATE_CONFIG", example}}) == settings{});
+  CHECK(refusal_of({"serve"}, {{"TIDEGATE_CONFIG", "/nonexistent"}})
+        == "/nonexistent cannot be read");
+}
+
+TEST_CASE("of a flag that is repeated the last one counts") {
+  CHECK(serve_with({"serve", "--threads", "1", "--threads", "2"}).threads == 2);
+}
+
+TEST_CASE("a refusal names where the value came from, and its range") {
+  CHECK(refusal_of({"serve", "--threads", "999"})
+        == "--threads must be a whole number from 0 to 256, got 999");
+  CHECK(refusal_of({"serve"}, {{"TIDEGATE_MAX_BODY", "1MiB"}})
+        == "TIDEGATE_MAX_BODY must be a whole number from 1024 to "
+           "1073741824, got \"1MiB\"");
+  CHECK(refusal_of({"serve", "--log-level", "loud"})
+        == "--log-level must be one of error, warn, info, debug, got "
+           "\"loud\"");
+}
+
+TEST_CASE("an address that cannot be listened on is refused") {
+  auto address = GENERATE("", "8080", ":8080", "localhost:8080", "127.0.0.1",
+                          "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
+                          "127.0.0.1:80x", "::1:8080", "[127.0.0.1]:8080",
+                          "[::1]", "[]:1", "256.0.0.1:1");
+  CHECK(refusal_of({"serve", "--listen", address})
+          .starts_with("--listen must be an IP address and a port"));
+}
+
+TEST_CASE("a target that is no network is refused") {
+  auto network = GENERATE("", "127.0.0.1", "127.0.0.0/33", "127.0.0.0/",
+                          "127.0.0/8", "::1/129", "example.com/8", "/8",
+                          "10.0.0.0/ 8", "10.0.0.0/-1");
+  CHECK(refusal_of({"serve", "--allow-target", network})
+          .starts_with("--allow-target must be networks"));
+}
+
+TEST_CASE("whatever is not a whole number is refused") {
+  auto text = GENERATE("", " 1", "1 ", "+1", "1.5", "0x10", "1e3", "one",
+                       "99999999999999999999");
+  CHECK(refusal_of({"serve", "--drain-timeout", text})
+          .starts_with("--drain-timeout must be a whole number from 0 to"));
+}
+
+TEST_CASE("options and commands that do not exist are refused") {
+  CHECK(refusal_of({"serve", "--lissten", "x"}).find("--lissten")
+        != std::string::npos);
+  CHECK(refusal_of({"swim"}).find("swim") != std::string::npos);
+  CHECK(refusal_of({"serve", "now"}).find("now") != std::string::npos);
+  CHECK(!refusal_of({}).empty());
+  CHECK(!refusal_of({"serve", "--threads"}).empty());
+  CHECK(!refusal_of({"check-config"}).empty());
+}
+
+TEST_CASE("a refusal is one line") {
+  CHECK(refusal_of({}).find('\n') == std::string::npos);
+  CHECK(refusal_of({"swim"}).find('\n') == std::string::npos);
+}
+
+TEST_CASE("the other commands are told apart") {
+  auto version = parse({"version"});
+  REQUIRE(version);
+  CHECK(std::holds_alternative<show_version>(*version));
+  auto check = parse({"check-config", "x.toml"});
+  REQUIRE(check);
+  CHECK(std::get<check_config>(*check).file == "x.toml");
+}
+
+TEST_CASE("the help names all commands, that of serve all flags") {
+  auto all = help_for({"--help"});
+  for (const auto* name : {"serve", "check-config", "version"})
+    CHECK(all.find(name) != std::string::npos);
+  auto flags = help_for({"serve", "--help"});
+  for (const auto* name : {"--config", "--listen", "--data", "--threads",
+                           "--allow-target", "--trusted-ca", "--max-body",
+                           "--drain-timeout", "--log-level", "--log-format"})
+    CHECK(flags.find(name) != std::string::npos);
+}
