@@ -53,9 +53,8 @@ public:
 
   result<std::vector<queue_snapshot>> load_queues() override {
     using answer = result<std::vector<queue_snapshot>>;
-    auto loaded = guarded([this]() -> answer {
-      return writer_->load_queues();
-    });
+    auto loaded =
+      guarded([this]() -> answer { return writer_->load_queues(); });
     if (!loaded)
       return naming(options_.file, loaded.reason());
     return loaded;
