@@ -46,15 +46,6 @@ private:
   std::atomic<int> calls_ = 0;
 };
 
-tidegate::moment read_clocks() {
-  using std::chrono::duration_cast;
-  using tidegate::duration;
-  return {tidegate::steady_time{duration_cast<duration>(
-            std::chrono::steady_clock::now().time_since_epoch())},
-          tidegate::wall_time{duration_cast<duration>(
-            std::chrono::system_clock::now().time_since_epoch())}};
-}
-
 std::uint64_t draw_random() {
   std::random_device source;
   return std::uint64_t{source()} << 32 | source();
@@ -64,7 +55,6 @@ tidegate::service_options make_options() {
   tidegate::service_options result;
   result.store = tidegate::make_memory_store();
   result.transport = std::make_shared<local_webhook>();
-  result.now = read_clocks;
   result.random = draw_random;
   // A secret is of use only to a transport that signs; this one does not.
   result.make_secret = [] { return tidegate::signing_secret{}; };

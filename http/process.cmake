@@ -12,5 +12,7 @@ target_link_libraries(tidegate_http
 add_executable(tidegate main.cpp)
 target_link_libraries(tidegate
   PRIVATE tidegate_http tidegate_storage tidegate_config)
+set_target_properties(tidegate PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_compile_definitions(tidegate
   PRIVATE TIDEGATE_VERSION="${PROJECT_VERSION}")

@@ -35,14 +35,6 @@ namespace {
 /// How long clients get to read their last answers.
 constexpr auto close_timeout = std::chrono::seconds{5};
 
-moment read_clocks() {
-  using std::chrono::duration_cast;
-  return {steady_time{duration_cast<duration>(
-            std::chrono::steady_clock::now().time_since_epoch())},
-          wall_time{duration_cast<duration>(
-            std::chrono::system_clock::now().time_since_epoch())}};
-}
-
 /// Draws many at once: a call to OpenSSL costs more than the bytes.
 std::uint64_t draw_random() {
   thread_local std::array<std::uint64_t, 128> drawn;
@@ -195,7 +187,6 @@ std::optional<std::string> running_server::start_service() {
   service_options options;
   options.store = std::move(options_.store);
   options.transport = client_;
-  options.now = read_clocks;
   options.random = draw_random;
   options.make_secret = make_signing_secret;
   options.listener = event_log_;

@@ -9,6 +9,7 @@
 
 #include <caf/fwd.hpp>
 
+#include "tidegate/clocks.hpp"
 #include "tidegate/error.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/store.hpp"
@@ -28,7 +29,7 @@ struct service_options {
 
   /// Reads both clocks; the steady one must be that of the actor system. Any
   /// thread.
-  std::function<moment()> now;
+  std::function<moment()> now = read_clocks;
 
   /// Draws 64 random bits that nobody can predict. Any thread.
   std::function<std::uint64_t()> random;
