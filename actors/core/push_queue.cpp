@@ -329,7 +329,9 @@ void push_queue::ask_for_jobs(moment now, transition& out) {
   if (!loading_.empty())
     return;
   loading_ = interrupted_;
-  loading_.insert(loading_.end(), expiring_.begin(), expiring_.end());
+  for (auto seq : expiring_)
+    if (!contains(interrupted_, seq))
+      loading_.push_back(seq);
   auto next = next_up();
   auto passes = !queue_.paused && gate_.ask(now.steady) != gate::answer::shut;
   auto runs_low = idle_residents() < std::min(load_below, jobs_.ready());

@@ -550,6 +550,20 @@ TEST_CASE("a step of the wall clock moves no lifetime") {
   CHECK(w.stored(job).dead_reason == dead_reason::lifetime_exceeded);
 }
 
+TEST_CASE("a step of the wall clock during the commit moves no delay") {
+  auto step = GENERATE(std::chrono::hours{1}, std::chrono::hours{-1});
+  workbench w;
+  w.keep_commits_back();
+  w.publish(seconds(10));
+  w.pass(seconds(4));
+  w.step_wall_clock(step);
+  w.commit();
+  w.pass(seconds(5.999999));
+  CHECK(w.log().empty());
+  w.pass(duration{1});
+  CHECK(w.log().size() == 1);
+}
+
 TEST_CASE("what waits for nothing goes after a restart, whatever the clock") {
   workbench w;
   w.pause();

@@ -222,7 +222,9 @@ void workbench::carry_out(std::vector<effect>&& effects) {
       log_.push_back({start->what, start->what.started_at - wall_origin_});
       check_rate();
     } else if (auto loads = as<load_jobs>(e)) {
-      must(!loads->seqs.empty(), "what is asked for has a name");
+      std::set<job_seq> asked{loads->seqs.begin(), loads->seqs.end()};
+      must(!asked.empty() && asked.size() == loads->seqs.size(),
+           "what is asked for has a name, and one only");
       if (loads_at_once_)
         deliver_load(loads->seqs);
       else
