@@ -120,15 +120,33 @@ event_listener::behavior_type make_event_log(event_listener::pointer,
   return {[out](const queue_event& event) { out->write(event); }};
 }
 
-/// Blocks until SIGTERM or SIGINT; the next one ends the process at once.
-void wait_for_signal() {
-  boost::asio::io_context context{1};
-  boost::asio::signal_set signals{context, SIGTERM, SIGINT};
-  signals.async_wait([](auto, int) {
-    // nop
-  });
-  context.run();
-}
+/// Waits for SIGTERM or SIGINT, from construction on. The first one asks to
+/// stop; after it they end the process at once.
+class stop_request {
+public:
+  stop_request() : signals_(context_, SIGTERM, SIGINT) {
+    signals_.async_wait([this](auto, int) {
+      signals_.clear();
+      asked_.set_value();
+    });
+    thread_ = std::thread{[this] { context_.run(); }};
+  }
+
+  ~stop_request() {
+    context_.stop();
+    thread_.join();
+  }
+
+  void wait() {
+    asked_.get_future().wait();
+  }
+
+private:
+  boost::asio::io_context context_{1};
+  boost::asio::signal_set signals_;
+  std::promise<void> asked_;
+  std::thread thread_;
+};
 
 /// The actors and everything that they need, in the order of their making.
 class running_server {
@@ -244,12 +262,13 @@ void running_server::stop() {
 } // namespace
 
 int run_process(process_options options, log& out) {
+  stop_request stop;
   running_server server{std::move(options), out};
   auto wrong = server.start();
   if (wrong) {
     out.write(log_severity::error, *wrong);
   } else {
-    wait_for_signal();
+    stop.wait();
     out.write(log_severity::info, "stopping");
   }
   server.stop();

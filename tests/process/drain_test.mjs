@@ -77,6 +77,14 @@ test('an idle server ends at once, and a new connection is refused then', { time
   await assert.rejects(server.api.ask('GET', '/v1/queues'), { code: 'ECONNREFUSED' });
 });
 
+test('SIGTERM in the first moment of a server ends it as at any other', { timeout }, async (t) => {
+  const server = await startServer(t);
+  for (let n = 0; n < 20; ++n) {
+    assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    await server.start();
+  }
+});
+
 test('a second SIGTERM ends at once, and loses nothing', { timeout }, async (t) => {
   const { receiver, release } = await startHeldReceiver(t);
   const { server, ids } = await startBusy(t, receiver);
