@@ -13,11 +13,14 @@ import { startServer } from './support/server.mjs';
 const kills = 10;
 const settings = { concurrency: 16, maxAttempts: 4, backoff: { type: 'fixed', delay: 0.05 } };
 
-/** Refuses some, fails some, and always fails every fiftieth job. */
+/**
+ * Says "not now" to some and fails some. Never takes every fiftieth job, with a
+ * status that is a verdict on a probe: nothing but 500 would keep the queue shut.
+ */
 function mixed(random) {
   return ({ payload }) => {
     if (payload.n % 50 === 0)
-      return { status: 500 };
+      return { status: 404 };
     const lot = random();
     if (lot < 0.02)
       return notNow(0.05);
@@ -40,16 +43,14 @@ test('ten kill -9 at random moments lose nothing and invent nothing', { timeout:
   await server.api.drained('load', 60);
   const { accepted, unanswered, refused } = publishers;
   const jobs = await checkConservation(t, { api: server.api, queue: 'load', accepted, unanswered, receiver });
-  assert.equal(refused, 0);
-  assert.ok(accepted.length > 500, `only ${accepted.length} were accepted`);
-  for (const { payload, status, attempts, deadReason } of jobs.filter(({ status }) => status === 'dead')) {
-    assert.equal(deadReason, 'attempts_exhausted');
-    assert.equal(attempts, settings.maxAttempts, `${payload.n} ${status}`);
-  }
+  assert.deepEqual(refused, [], server.log);
+  assert.ok(accepted.length > 100, `only ${accepted.length} were accepted`);
+  for (const { attempts, deadReason } of jobs.filter(({ status }) => status === 'dead'))
+    assert.deepEqual({ attempts, deadReason }, { attempts: settings.maxAttempts, deadReason: 'attempts_exhausted' });
   for (const { payload, status } of jobs.filter(({ payload }) => payload.n % 50 === 0))
     assert.equal(status, 'dead', `job ${payload.n} never succeeded`);
   for (const { attempts, deliveries, deferCount } of jobs)
-    assert.equal(deliveries >= attempts + deferCount, true);
+    assert.ok(deliveries >= attempts + deferCount, `${deliveries} < ${attempts} + ${deferCount}`);
 });
 
 test('50 restarts leave one stuck job one job', { timeout: 120_000 }, async (t) => {

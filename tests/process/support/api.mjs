@@ -21,7 +21,9 @@ export class Api {
    * Makes one call. A body that is a string or a buffer goes out as it is.
    * Rejects only where there is no answer.
    */
-  send(method, path, body, headers = { authorization: `Bearer ${this.key}` }) {
+  async send(method, path, body, headers = { authorization: `Bearer ${this.key}` }) {
+    if (this.url === undefined)
+      throw Object.assign(new Error('no server is running'), { code: 'ECONNREFUSED' });
     const bytes = encode(body);
     return new Promise((done, failed) => {
       const call = request(this.url + path, {
@@ -92,11 +94,17 @@ export class Api {
   }
 
   /** Waits until all jobs of the queue have ended. Returns the queue. */
-  drained(name, seconds) {
-    return until(`queue ${name} drained`, seconds, async () => {
-      const queue = await this.queue(name);
-      return queue.counts.pending + queue.counts.processing === 0 && queue;
+  async drained(name, seconds) {
+    let queue;
+    const isDrained = async () => {
+      queue = await this.queue(name);
+      return queue.counts.pending + queue.counts.processing === 0;
+    };
+    await until(`queue ${name} drained`, seconds, isDrained).catch((late) => {
+      const { gate, blockedBy, counts } = queue;
+      throw new Error(`${late.message}: ${JSON.stringify({ gate, blockedBy, counts })}`);
     });
+    return queue;
   }
 }
 

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Publishes from several connections until `stop`. `accepted` are the ids that
- * were answered 201, `refused` counts answers that say no, `unanswered` counts
- * publishes that may or may not have been taken.
+ * were answered 201, `refused` the codes of answers that say no, `unanswered`
+ * counts publishes that may or may not have been taken.
  */
 export function startPublishers(server, queue, { connections = 6, pauseMs = 8 } = {}) {
-  const result = { accepted: [], refused: 0, unanswered: 0 };
+  const result = { accepted: [], refused: [], unanswered: 0 };
   let next = 0;
   let stopped = false;
   const publishOne = async () => {
@@ -19,7 +19,7 @@ export function startPublishers(server, queue, { connections = 6, pauseMs = 8 } 
       if (status === 201)
         result.accepted.push(json.id);
       else
-        ++result.refused;
+        result.refused.push(json.code);
     } catch (failure) {
       if (failure.code !== 'ECONNREFUSED')
         ++result.unanswered;

@@ -37,8 +37,8 @@ export function launch(words, env = {}) {
   const launched = { child, out: '', err: '' };
   child.stdout.on('data', (text) => { launched.out += text; });
   child.stderr.on('data', (text) => { launched.err += text; });
-  launched.exited = new Promise((done, failed) => {
-    child.once('error', failed);
+  child.once('error', ({ message }) => { launched.err += message; });
+  launched.exited = new Promise((done) => {
     child.once('close', (code, signal) => {
       running.delete(child);
       done({ code, signal });
@@ -84,6 +84,8 @@ export async function startServer(t, options = {}) {
 class Server {
   constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64 }) {
     this.flags = flags;
+    /** What the earlier processes wrote to stderr. */
+    this.log = '';
     this.data = mkdtempSync(join(tmpdir(), 'tidegate-'));
     this.key = `sq_live_${randomBytes(20).toString('hex')}`;
     this.api = new Api(this.key, sockets);
@@ -93,6 +95,7 @@ class Server {
   async start() {
     const words = ['serve', '--listen', '127.0.0.1:0', '--data', this.data,
       '--log-level', 'warn', '--log-format', 'text', ...this.flags];
+    this.log += this.launched?.err ?? '';
     this.launched = launch(words, { TIDEGATE_API_KEY: this.key });
     this.api.url = await this.launched.listening;
   }
@@ -107,6 +110,7 @@ class Server {
 
   /** kill -9. */
   async kill() {
+    this.api.url = undefined; // others may get the port from now on
     this.signal('SIGKILL');
     await this.exited;
   }
@@ -117,9 +121,11 @@ class Server {
   }
 
   /** Ends it as an operator does. Returns `{code, signal}`. */
-  stop() {
+  async stop() {
     this.signal('SIGTERM');
-    return this.exited;
+    const how = await this.exited;
+    this.api.url = undefined;
+    return how;
   }
 
   async dispose() {
