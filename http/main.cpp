@@ -1,5 +1,6 @@
 // The program `tidegate`: joins the layers.
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <cerrno>
@@ -36,6 +37,12 @@ void allow_many_files() {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
+
+/// Lets large blocks go back to the system when they are freed. glibc would
+/// keep them after the first ones.
+void return_large_blocks() {
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 }
 
 http::log_severity to_severity(config::log_level level) {
@@ -82,6 +89,7 @@ int run(const config::serve& command) {
   if (!targets)
     return refuse("allow-target: " + targets.reason().message);
   allow_many_files();
+  return_large_blocks();
   std::error_code failed;
   std::filesystem::create_directories(with.data, failed);
   if (failed)

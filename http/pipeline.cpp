@@ -2,9 +2,9 @@
 
 namespace tidegate::http {
 
-std::uint64_t pipeline::open(response_frame frame, std::size_t body_bytes) {
-  slots_.push_back({std::move(frame), false, body_bytes, {}});
-  bytes_ += body_bytes;
+std::uint64_t pipeline::open(response_frame frame, std::size_t bytes) {
+  slots_.push_back({std::move(frame), false, bytes, {}});
+  bytes_ += bytes;
   return first_ + slots_.size() - 1;
 }
 

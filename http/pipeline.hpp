@@ -16,8 +16,9 @@ namespace tidegate::http {
 /// (RFC 9112, section 9.3.2).
 class pipeline {
 public:
-  /// Adds a request with a body of `body_bytes`, and returns its number.
-  std::uint64_t open(response_frame frame, std::size_t body_bytes);
+  /// Adds a request and returns its number. `bytes` is what it counts for until
+  /// it is answered.
+  std::uint64_t open(response_frame frame, std::size_t bytes);
 
   /// Adds bytes that go out between the answers around them.
   void insert(std::string bytes);
@@ -41,7 +42,8 @@ public:
     return slots_.size();
   }
 
-  /// Bytes of bodies without an answer and of answers whose turn it is not.
+  /// What requests without an answer count for, and bytes of answers whose turn
+  /// it is not.
   std::size_t bytes() const {
     return bytes_;
   }
@@ -50,7 +52,7 @@ private:
   struct slot {
     response_frame frame;
     bool ready = false;
-    /// Of the body before the answer is there, of the answer then.
+    /// As given before the answer is there, of the answer then.
     std::size_t bytes = 0;
     std::string text;
   };

@@ -20,6 +20,10 @@ namespace asio = boost::asio;
 /// client to take it.
 constexpr std::size_t pending_bytes_max = 1024 * 1024;
 
+// What a request that reads counts for until its answer is there. The answer
+// may be as large as a payload, so few of them wait at a time.
+constexpr std::size_t assumed_answer = pending_bytes_max / 4;
+
 constexpr std::size_t kept_capacity_max = 64 * 1024;
 
 std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
@@ -158,7 +162,8 @@ void session::on_request() {
                peer_};
   reader_.next();
   request_until_.reset();
-  auto number = open_slot(what.body.size());
+  auto reads = what.route.route->method == "GET";
+  auto number = open_slot(reads ? assumed_answer : what.body.size());
   home_->core->requests->handle(std::move(what),
                                 responder{shared_from_this(), number});
 }
@@ -178,10 +183,10 @@ bool session::may_take_request() const {
               < pending_bytes_max;
 }
 
-std::uint64_t session::open_slot(std::size_t body_bytes) {
+std::uint64_t session::open_slot(std::size_t bytes) {
   if (!frame_.keep_alive)
     state_ = state::ending;
-  return pipeline_.open(std::exchange(frame_, {}), body_bytes);
+  return pipeline_.open(std::exchange(frame_, {}), bytes);
 }
 
 // -- writing ------------------------------------------------------------------

@@ -88,7 +88,7 @@ private:
 
   bool may_take_request() const;
 
-  std::uint64_t open_slot(std::size_t body_bytes);
+  std::uint64_t open_slot(std::size_t bytes);
 
   // -- writing ----------------------------------------------------------------
 

@@ -64,6 +64,23 @@ TEST_CASE("no more requests are read than may wait for their answer") {
   }
 }
 
+TEST_CASE("few reads wait at a time, since their answers may be large") {
+  test_server server;
+  raw_client client{server.port()};
+  std::string all;
+  for (auto i = 0; i < 64; ++i)
+    all += get("slow");
+  client.send(all);
+  server.requests().await_kept(4);
+  CHECK(client.is_silent(50ms));
+  CHECK(server.requests().kept() == 4);
+  for (std::size_t i = 0; i < 64; ++i) {
+    server.requests().await_kept(i + 1);
+    server.requests().answer(i, std::to_string(i));
+    CHECK(client.receive().value().body == std::to_string(i));
+  }
+}
+
 TEST_CASE("no more bodies are read than may wait for their answer") {
   test_server server;
   raw_client client{server.port()};
