@@ -52,9 +52,9 @@ using call = std::variant<create_queue, put_queue, delete_queue, list_queues,
 
 /// What the API is told about the server that it stands in.
 struct api_options {
-  /// Returns what is wrong with a webhook URL that is well-formed, e.g. that
-  /// the server may not call the literal address in it; nothing where it may be
-  /// called. Empty: every URL may be. May be called from any thread.
+  /// Returns why a webhook URL cannot be called, or may not be by this server;
+  /// nothing where it may. Empty: every URL may be. May be called from any
+  /// thread.
   std::function<std::optional<std::string>(const std::string& url)>
     complaint_about_target;
 };

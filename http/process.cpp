@@ -220,7 +220,7 @@ std::optional<std::string> running_server::start_server() {
   api_options api;
   api.complaint_about_target =
     [targets = options_.targets](const std::string& url) {
-      return literal_target_blocked(targets, url);
+      return complaint_about_webhook(targets, url);
     };
   server_.emplace(options_.server, threads_.contexts(),
                   std::make_shared<gateway_handler>(std::move(options_.keys),

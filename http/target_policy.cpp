@@ -175,10 +175,12 @@ std::string blocked_text(const ip_address& address, std::string_view kind) {
            "(TIDEGATE_ALLOW_TARGET) would allow it";
 }
 
-std::optional<std::string> literal_target_blocked(const target_policy& policy,
-                                                  std::string_view url) {
+std::optional<std::string> complaint_about_webhook(const target_policy& policy,
+                                                   std::string_view url) {
   auto parsed = parse_webhook_url(url);
-  return parsed ? policy.literal_objection(parsed->host) : std::nullopt;
+  if (!parsed)
+    return parsed.reason().message + ", got '" + std::string{url} + "'";
+  return policy.literal_objection(parsed->host);
 }
 
 } // namespace tidegate::http

@@ -63,10 +63,10 @@ private:
 /// names the setting that would allow it.
 std::string blocked_text(const ip_address& address, std::string_view kind);
 
-/// Returns the sentence that refuses `url` where its host is a literal blocked
-/// address (see `target_policy::literal_objection`), else nothing; nothing too
-/// where `url` is no URL that can be called.
-std::optional<std::string> literal_target_blocked(const target_policy& policy,
-                                                  std::string_view url);
+/// Returns the sentence that refuses `url` as a webhook: where it is no URL
+/// that can be called, and where its host is a literal blocked address (see
+/// `target_policy::literal_objection`). Else nothing.
+std::optional<std::string> complaint_about_webhook(const target_policy& policy,
+                                                   std::string_view url);
 
 } // namespace tidegate::http

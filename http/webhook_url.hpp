@@ -33,7 +33,7 @@ struct webhook_url {
 };
 
 /// Longest URL that is taken, in bytes.
-inline constexpr std::size_t webhook_url_max = 8192;
+inline constexpr std::size_t webhook_url_max = 2048;
 
 /// Reads `url`. The error's message is one sentence that says what is wrong.
 ///

@@ -106,7 +106,7 @@ TEST_CASE("a URL with a literal blocked address is refused in any spelling") {
                        "localhost.", "a.localhost", "10.1", "169.254.169.254",
                        "0xa9fea9fe", "[fd00::1]");
   INFO(host);
-  auto refusal = literal_target_blocked({}, "http://" + host + ":8080/x");
+  auto refusal = complaint_about_webhook({}, "http://" + host + ":8080/x");
   REQUIRE(refusal);
   CHECK(refusal->find("allow-target") != std::string::npos);
   CHECK(refusal->find("TIDEGATE_ALLOW_TARGET") != std::string::npos);
@@ -118,12 +118,24 @@ TEST_CASE("a URL with a name or a public address is left for later") {
                        "localhos", "0x7f.example", "08.8.8.8", "1.2.3.4.5",
                        "256.1.1.1", "4294967296", "1..2", "0x", "[2a00::1]");
   INFO(host);
-  CHECK_FALSE(literal_target_blocked({}, "https://" + host + "/"));
+  CHECK_FALSE(complaint_about_webhook({}, "https://" + host + "/"));
+}
+
+TEST_CASE("a URL that can never be called is refused, and why") {
+  auto url = GENERATE(as<std::string>{}, "http://h.example:0/",
+                      "http://h.example:65536/", "http://h.example:8x/",
+                      "http://[::1", "http://[::1]x/", "http://[1.2.3.4]/",
+                      "http://[fe80::1%25eth0]/", "http://%31%32%37.0.0.1/",
+                      "ftp://h.example/", "http:///x", "h.example");
+  INFO(url);
+  auto refusal = complaint_about_webhook(allowing("0.0.0.0/0"), url);
+  REQUIRE(refusal);
+  CHECK(refusal->find("got '" + url + "'") != std::string::npos);
 }
 
 TEST_CASE("a literal address that is allowed is not refused") {
   auto policy = allowing("127.0.0.0/8");
   auto host = GENERATE(as<std::string>{}, "127.0.0.1", "2130706433",
                        "localhost", "[::ffff:127.0.0.1]");
-  CHECK_FALSE(literal_target_blocked(policy, "http://" + host + "/"));
+  CHECK_FALSE(complaint_about_webhook(policy, "http://" + host + "/"));
 }
