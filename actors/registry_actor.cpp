@@ -215,19 +215,35 @@ registry_state::handle(const find_queue_of& request) const {
 /// Gathers one answer for each queue, in the order of their names.
 struct registry_state::collected_views {
   std::vector<std::optional<queue_view>> views;
-  std::size_t missing;
-  bool more;
+  std::size_t missing = 0;
+  std::string next_after;
   promise<queue_list> answer;
+  std::optional<caf::error> failed;
 
-  void put(std::size_t i, std::optional<queue_view> view) {
+  void put(std::size_t i, queue_view&& view) {
     views[i] = std::move(view);
+    count_one();
+  }
+
+  /// A queue that has been deleted meanwhile is left out.
+  void put_failure(const caf::error& reason) {
+    if (from_caf(reason).code != errc::queue_not_found)
+      failed = reason;
+    count_one();
+  }
+
+  void count_one() {
     if (--missing == 0)
       deliver();
   }
 
   void deliver() {
+    if (failed) {
+      answer.deliver(*failed);
+      return;
+    }
     queue_list result;
-    result.more = more;
+    result.next_after = std::move(next_after);
     for (auto& view : views)
       if (view)
         result.items.push_back(std::move(*view));
@@ -239,10 +255,12 @@ auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
   auto all = std::make_shared<collected_views>();
   all->answer = self_->make_response_promise<queue_list>();
   std::vector<queue_impl_actor> asked;
+  auto last = by_name_.end();
   auto i = by_name_.upper_bound(request.after);
-  for (; i != by_name_.end() && asked.size() < request.limit; ++i)
+  for (; i != by_name_.end() && asked.size() < request.limit; last = i++)
     asked.push_back(i->second);
-  all->more = i != by_name_.end();
+  if (i != by_name_.end() && last != by_name_.end())
+    all->next_after = last->first;
   all->views.resize(asked.size());
   all->missing = asked.size();
   if (asked.empty())
@@ -250,7 +268,7 @@ auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
   for (std::size_t n = 0; n < asked.size(); ++n)
     self_->request(asked[n], caf::infinite, get_queue{})
       .then([all, n](queue_view& view) { all->put(n, std::move(view)); },
-            [all, n](const caf::error&) { all->put(n, std::nullopt); });
+            [all](const caf::error& reason) { all->put_failure(reason); });
   return all->answer;
 }
 

@@ -226,9 +226,9 @@ std::string encode(const queue_list& list) {
   for (const auto& item : list.items)
     write_queue(out, item, false);
   out.end_array();
-  auto goes_on = list.more && !list.items.empty();
   text_member(out, "nextCursor",
-              goes_on ? make_queue_cursor(list.items.back().queue.name) : "");
+              list.next_after.empty() ? ""
+                                      : make_queue_cursor(list.next_after));
   out.end_object();
   return out.take();
 }

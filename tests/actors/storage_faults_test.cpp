@@ -74,6 +74,10 @@ TEST_CASE("while the disk is gone publishes fail, then everything goes on") {
   REQUIRE(ready);
   REQUIRE_FALSE(*ready);
   CHECK((*ready).reason().code == errc::storage_unavailable);
+  auto list = w.system().ask<queue_list>(w.registry(), list_queues{});
+  REQUIRE(list);
+  REQUIRE_FALSE(*list);
+  CHECK((*list).reason().code == errc::storage_unavailable);
   w.faults().down = false;
   w.advance(1min);
   auto q = w.get("q");

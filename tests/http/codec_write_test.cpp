@@ -62,7 +62,7 @@ TEST_CASE("a queue is shown with its settings, gate and counts") {
 
 TEST_CASE("the signing secret is shown only when asked for") {
   CHECK(encode(some_queue()).find("whsec_") == std::string::npos);
-  CHECK(encode(queue_list{{some_queue()}, true}).find("whsec_")
+  CHECK(encode(queue_list{{some_queue()}, "last"}).find("whsec_")
         == std::string::npos);
   auto shown = json::parse(encode(some_queue(), true));
   CHECK(shown["signingSecret"] == "whsec_secret");
@@ -122,11 +122,11 @@ TEST_CASE("what is shown of a backoff can be put again") {
 }
 
 TEST_CASE("a list goes on with a cursor while there is more") {
-  auto last = json::parse(encode(queue_list{{some_queue()}, false}));
+  auto last = json::parse(encode(queue_list{{some_queue()}, ""}));
   CHECK(last["items"].size() == 1);
   CHECK(last["nextCursor"].is_null());
-  auto first = json::parse(encode(queue_list{{some_queue()}, true}));
-  CHECK(read_queue_cursor(first["nextCursor"].get<std::string>()) == "emails");
+  auto first = json::parse(encode(queue_list{{some_queue()}, "last"}));
+  CHECK(read_queue_cursor(first["nextCursor"].get<std::string>()) == "last");
   CHECK(encode(queue_list{}) == R"({"items":[],"nextCursor":null})");
 }
 

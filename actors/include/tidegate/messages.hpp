@@ -45,7 +45,8 @@ struct delete_queue {
 /// Answer to `delete_queue`.
 struct queue_deleted {};
 
-/// Queues by name, in the order of their bytes.
+/// Queues by name, in the order of their bytes. Fails where one of them cannot
+/// say how it is.
 struct list_queues {
   /// Only names after this one; empty: from the start.
   std::string after;
@@ -54,8 +55,9 @@ struct list_queues {
 
 struct queue_list {
   std::vector<queue_view> items;
-  /// Whether there are names after the last item.
-  bool more = false;
+  /// Where the list goes on: `list_queues::after` of the next page. Empty: this
+  /// is the last one.
+  std::string next_after;
 };
 
 /// Asks for the actor of a queue.
