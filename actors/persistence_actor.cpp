@@ -24,8 +24,12 @@ persistence_state::persistence_state(persistence_actor::pointer self)
   // nop
 }
 
-void persistence_state::open(std::unique_ptr<store> door) {
+void persistence_state::open(std::unique_ptr<store> door,
+                             std::function<moment()> now,
+                             event_listener listener) {
   store_ = std::move(door);
+  now_ = std::move(now);
+  listener_ = std::move(listener);
 }
 
 void persistence_state::add(commit_request request, committer sender) {
@@ -75,6 +79,8 @@ void persistence_state::refuse(const waiting& w, const error& reason) {
 }
 
 void persistence_state::fail(const error& reason) {
+  if (!broken_)
+    tell(event_kind::store_failed, reason.message);
   broken_ = true;
   for (const auto& w : waiting_) {
     lost_[w.queue] = std::nullopt;
@@ -90,7 +96,18 @@ std::optional<error> persistence_state::mend() {
   if (auto reason = store_->reopen())
     return reason;
   broken_ = false;
+  tell(event_kind::store_recovered, {});
   return std::nullopt;
+}
+
+void persistence_state::tell(event_kind kind, const std::string& detail) {
+  if (!listener_)
+    return;
+  service_event event;
+  event.kind = kind;
+  event.at = now_().wall;
+  event.detail = detail;
+  self_->send(listener_, std::move(event));
 }
 
 caf::result<queue_snapshot> persistence_state::attach(queue_id queue) {
@@ -138,9 +155,10 @@ caf::result<store_usable> persistence_state::check() {
 
 persistence_actor::behavior_type
 make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
-                 std::shared_ptr<std::unique_ptr<store>> door) {
+                 std::shared_ptr<std::unique_ptr<store>> door,
+                 std::function<moment()> now, event_listener listener) {
   auto& state = self->state;
-  state.open(std::move(*door));
+  state.open(std::move(*door), std::move(now), std::move(listener));
   self->set_exit_handler([self](caf::exit_msg& message) {
     self->state.commit();
     self->quit(std::move(message.reason));

@@ -2,13 +2,18 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "actors/storage_protocol.hpp"
+#include "tidegate/event.hpp"
+#include "tidegate/protocol.hpp"
 #include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
 
 namespace tidegate {
 
@@ -18,7 +23,8 @@ public:
 
   static inline const char* name = "tidegate.persistence";
 
-  void open(std::unique_ptr<store> door);
+  void open(std::unique_ptr<store> door, std::function<moment()> now,
+            event_listener listener);
 
   void add(commit_request request, committer sender);
   void commit();
@@ -37,9 +43,12 @@ private:
   void refuse(const waiting& w, const error& reason);
   void fail(const error& reason);
   std::optional<error> mend();
+  void tell(event_kind kind, const std::string& detail);
 
   persistence_actor::pointer self_;
   std::unique_ptr<store> store_;
+  std::function<moment()> now_;
+  event_listener listener_;
   bool broken_ = false;
 
   /// The batch: what is waiting, and all of its records in a row.
@@ -53,6 +62,7 @@ private:
 
 persistence_actor::behavior_type
 make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
-                 std::shared_ptr<std::unique_ptr<store>> door);
+                 std::shared_ptr<std::unique_ptr<store>> door,
+                 std::function<moment()> now, event_listener listener);
 
 } // namespace tidegate

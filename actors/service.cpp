@@ -28,10 +28,13 @@ std::shared_ptr<T> boxed(T value) {
 }
 
 persistence_actor spawn_persistence(caf::actor_system& system,
-                                    std::unique_ptr<store> door, bool detach) {
+                                    const service_options& options,
+                                    std::unique_ptr<store> door) {
   auto box = boxed(std::move(door));
-  return detach ? system.spawn<caf::detached>(make_persistence, box)
-                : system.spawn(make_persistence, box);
+  return options.detach_storage
+           ? system.spawn<caf::detached>(make_persistence, box, options.now,
+                                         options.listener)
+           : system.spawn(make_persistence, box, options.now, options.listener);
 }
 
 reader_actor spawn_reader(caf::actor_system& system,
@@ -60,9 +63,9 @@ service::service(caf::actor_system& system, service_options options)
     i.broken = door.reason();
     return;
   }
-  auto detach = options.detach_storage;
-  i.reader = spawn_reader(system, std::move(*door), detach);
-  i.persistence = spawn_persistence(system, std::move(options.store), detach);
+  i.reader = spawn_reader(system, std::move(*door), options.detach_storage);
+  auto disk = std::move(options.store);
+  i.persistence = spawn_persistence(system, options, std::move(disk));
   auto env = std::make_shared<environment>();
   env->now = std::move(options.now);
   env->random = std::move(options.random);

@@ -27,9 +27,15 @@ spdlog::level::level_enum to_level(log_severity severity) {
 }
 
 log_severity severity_of(event_kind kind) {
-  return kind == event_kind::job_dead || kind == event_kind::queue_held
-           ? log_severity::warn
-           : log_severity::info;
+  switch (kind) {
+    case event_kind::store_failed:
+      return log_severity::error;
+    case event_kind::job_dead:
+    case event_kind::queue_held:
+      return log_severity::warn;
+    default:
+      return log_severity::info;
+  }
 }
 
 std::string quoted(std::string_view text) {
@@ -73,7 +79,7 @@ void log::write(log_severity severity, std::string_view message) {
     impl_->out.log(level, "{}", message);
 }
 
-void log::write(const queue_event& event) {
+void log::write(const service_event& event) {
   auto level = to_level(severity_of(event.kind));
   if (!impl_->out.should_log(level))
     return;
@@ -84,7 +90,8 @@ void log::write(const queue_event& event) {
               : (text.empty() ? "" : " ") + value;
   };
   add("event", to_string(event.kind));
-  add("queue", event.queue);
+  if (!event.queue.empty())
+    add("queue", event.queue);
   if (event.job)
     add("job", to_string(*event.job));
   if (event.cause != hold_cause::none)
@@ -97,6 +104,8 @@ void log::write(const queue_event& event) {
     add("verdict", to_string(*event.verdict));
   if (event.reason != dead_reason::none)
     add("reason", to_string(event.reason));
+  if (!event.detail.empty())
+    add("detail", event.detail);
   impl_->out.log(level, "{}", text);
 }
 

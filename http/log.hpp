@@ -35,7 +35,7 @@ public:
 
   void write(log_severity severity, std::string_view message);
 
-  void write(const queue_event& event);
+  void write(const service_event& event);
 
 private:
   struct impl;

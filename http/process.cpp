@@ -117,7 +117,7 @@ private:
 
 event_listener::behavior_type make_event_log(event_listener::pointer,
                                              log* out) {
-  return {[out](const queue_event& event) { out->write(event); }};
+  return {[out](const service_event& event) { out->write(event); }};
 }
 
 /// Waits for SIGTERM or SIGINT, from construction on. The first one asks to

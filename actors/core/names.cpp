@@ -159,6 +159,10 @@ const char* to_string(event_kind kind) {
       return "queue.changed";
     case event_kind::job_dead:
       return "job.dead";
+    case event_kind::store_failed:
+      return "store.failed";
+    case event_kind::store_recovered:
+      return "store.recovered";
   }
   return "unknown";
 }

@@ -500,20 +500,20 @@ void push_queue::forget(job_seq seq) {
 
 // -- records and events -------------------------------------------------------
 
-queue_event push_queue::make_event(event_kind kind, moment now) const {
-  queue_event result;
+service_event push_queue::make_event(event_kind kind, moment now) const {
+  service_event result;
   result.kind = kind;
   result.queue = queue_.name;
   result.at = now.wall;
   return result;
 }
 
-void push_queue::tell(queue_event&& event, transition& out) const {
+void push_queue::tell(service_event&& event, transition& out) const {
   out.effects.push_back(emit{std::move(event)});
 }
 
-queue_event push_queue::store_gate(event_kind kind, moment now,
-                                   transition& out) const {
+service_event push_queue::store_gate(event_kind kind, moment now,
+                                     transition& out) const {
   auto g = gate_.to_record(now);
   auto event = make_event(kind, now);
   event.job = g.caused_by;

@@ -155,11 +155,11 @@ private:
 
   // -- records and events -----------------------------------------------------
 
-  queue_event make_event(event_kind kind, moment now) const;
-  void tell(queue_event&& event, transition& out) const;
+  service_event make_event(event_kind kind, moment now) const;
+  void tell(service_event&& event, transition& out) const;
 
   /// Stores the gate and returns the event that tells of it.
-  queue_event store_gate(event_kind kind, moment now, transition& out) const;
+  service_event store_gate(event_kind kind, moment now, transition& out) const;
   void store_queue(event_kind kind, moment now, transition& out);
 
   /// Settings, name, secret, pause; gate and rate stand in their own members.

@@ -24,7 +24,7 @@ struct load_jobs {
 
 /// Tell whoever listens.
 struct emit {
-  queue_event event;
+  service_event event;
 };
 
 using effect = std::variant<start_delivery, load_jobs, emit>;

@@ -83,6 +83,12 @@ TEST_CASE("while the disk is gone publishes fail, then everything goes on") {
   auto q = w.get("q");
   CHECK(q.counts.completed == 100);
   CHECK(w.scan("q").completed == 100);
+  std::vector<event_kind> kinds;
+  for (const auto& e : w.events())
+    kinds.push_back(e.kind);
+  CHECK(kinds
+        == std::vector{event_kind::store_failed, event_kind::store_recovered});
+  CHECK(w.events().front().detail == "the disk said no");
 }
 
 TEST_CASE("every commit of a story may fail and nothing is lost") {

@@ -129,7 +129,7 @@ public:
     return log_;
   }
 
-  const std::vector<queue_event>& events() const {
+  const std::vector<service_event>& events() const {
     return events_;
   }
 
@@ -204,7 +204,7 @@ private:
   std::deque<std::vector<job_seq>> loads_;
   std::vector<delivery> in_flight_;
   std::vector<started> log_;
-  std::vector<queue_event> events_;
+  std::vector<service_event> events_;
 
   gate_oracle oracle_;
   gate_oracle committed_oracle_;

@@ -23,8 +23,8 @@ T need(std::optional<result<T>>&& answer) {
 
 event_listener::behavior_type
 record_events(event_listener::pointer,
-              std::shared_ptr<std::vector<queue_event>> events) {
-  return {[events](const queue_event& e) { events->push_back(e); }};
+              std::shared_ptr<std::vector<service_event>> events) {
+  return {[events](const service_event& e) { events->push_back(e); }};
 }
 
 moment some_moment() {
@@ -44,7 +44,7 @@ queue_settings some_settings() {
 world::world(std::uint64_t seed)
   : seed_(seed), bits_(seed), contents_(make_memory_contents()),
     faults_(std::make_shared<store_faults>()),
-    events_(std::make_shared<std::vector<queue_event>>()) {
+    events_(std::make_shared<std::vector<service_event>>()) {
   start(some_moment());
 }
 

@@ -43,7 +43,7 @@ public:
   }
 
   /// Every event so far, over all crashes.
-  const std::vector<queue_event>& events() const {
+  const std::vector<service_event>& events() const {
     return *events_;
   }
 
@@ -85,7 +85,7 @@ private:
   std::mt19937_64 bits_;
   std::shared_ptr<memory_contents> contents_;
   std::shared_ptr<store_faults> faults_;
-  std::shared_ptr<std::vector<queue_event>> events_;
+  std::shared_ptr<std::vector<service_event>> events_;
   std::unique_ptr<virtual_system> system_;
   std::shared_ptr<modelled_downstream> downstream_;
   std::unique_ptr<service> service_;

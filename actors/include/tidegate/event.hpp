@@ -1,4 +1,4 @@
-// What happens on a queue that an operator wants to hear of.
+// What happens that an operator wants to hear of.
 
 #pragma once
 
@@ -26,14 +26,19 @@ enum class event_kind : std::uint8_t {
   queue_changed,
   /// A job was given up on.
   job_dead,
+  /// Nothing can be stored; whatever would change something is refused.
+  store_failed,
+  /// The store is in order again.
+  store_recovered,
 };
 
 /// Returns the name of the event, e.g. `queue.held`.
 const char* to_string(event_kind kind);
 
 /// One event. What does not apply to its kind is empty.
-struct queue_event {
+struct service_event {
   event_kind kind = event_kind::queue_held;
+  /// Empty where it is about no queue.
   std::string queue;
   wall_time at{};
 
@@ -55,7 +60,10 @@ struct queue_event {
   /// `job_dead`: why.
   dead_reason reason = dead_reason::none;
 
-  bool operator==(const queue_event&) const = default;
+  /// `store_failed`: what the store says, for people.
+  std::string detail;
+
+  bool operator==(const service_event&) const = default;
 };
 
 } // namespace tidegate

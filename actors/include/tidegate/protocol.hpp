@@ -56,7 +56,7 @@ using registry_actor =
 
 /// Hears of every event, in the order of each queue. A slow one is not waited
 /// for: its mailbox grows.
-using event_listener = caf::typed_actor<caf::reacts_to<queue_event>>;
+using event_listener = caf::typed_actor<caf::reacts_to<service_event>>;
 
 } // namespace tidegate
 
@@ -80,4 +80,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue_of)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::check_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::ready_for_work)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_event)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::service_event)
