@@ -21,6 +21,7 @@
 #include "http/first_key.hpp"
 #include "http/log.hpp"
 #include "http/process.hpp"
+#include "http/version.hpp"
 #include "storage/sqlite_store.hpp"
 
 namespace {
@@ -133,7 +134,7 @@ int run(const config::check_config& command) {
 }
 
 int run(const config::show_version&) {
-  std::cout << "tidegate " << TIDEGATE_VERSION << '\n';
+  std::cout << http::version_text();
   return EXIT_SUCCESS;
 }
 

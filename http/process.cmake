@@ -9,10 +9,20 @@ target_link_libraries(tidegate_http
   PUBLIC tidegate_http_server tidegate_http_client tidegate_actors
   PRIVATE spdlog::spdlog OpenSSL::Crypto)
 
-add_executable(tidegate main.cpp)
+set(commit_header ${CMAKE_CURRENT_BINARY_DIR}/generated/commit.hpp)
+add_custom_target(tidegate_commit
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
+          -DHEADER=${commit_header} -P ${CMAKE_CURRENT_SOURCE_DIR}/commit.cmake
+  BYPRODUCTS ${commit_header})
+
+add_executable(tidegate main.cpp version.cpp)
+add_dependencies(tidegate tidegate_commit)
+set_source_files_properties(version.cpp PROPERTIES
+  INCLUDE_DIRECTORIES ${CMAKE_CURRENT_BINARY_DIR}/generated)
 target_link_libraries(tidegate
   PRIVATE tidegate_http tidegate_storage tidegate_config)
 set_target_properties(tidegate PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-target_compile_definitions(tidegate
-  PRIVATE TIDEGATE_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(tidegate PRIVATE
+  TIDEGATE_VERSION="${PROJECT_VERSION}"
+  TIDEGATE_LIBRARIES="CAF ${CAF_VERSION}, Boost ${Boost_VERSION_STRING}, OpenSSL ${OPENSSL_VERSION}, SQLite ${SQLite3_VERSION}")
