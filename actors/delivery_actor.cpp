@@ -41,13 +41,14 @@ make_delivery(delivery_actor::stateful_pointer<delivery_state> self,
   auto& state = self->state;
   state.owner = std::move(owner);
   state.job = what->job.seq;
+  state.number = what->number;
   state.generation = generation;
   state.call = post(*door, std::move(*what), self);
   return {
     [self](transport_replied& message) {
       auto& s = self->state;
-      self->send(s.owner,
-                 delivery_ended{s.job, s.generation, std::move(message.reply)});
+      self->send(s.owner, delivery_ended{s.job, s.number, s.generation,
+                                         std::move(message.reply)});
       self->quit();
     },
     [self](abort_delivery) {

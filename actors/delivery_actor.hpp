@@ -16,6 +16,8 @@ namespace tidegate {
 /// Tells a queue what a delivery came to.
 struct delivery_ended {
   job_seq job;
+  /// Which delivery of it.
+  std::uint64_t number = 0;
   /// Of the queue's memory; see `queue_state`.
   std::uint64_t generation = 0;
   delivery_reply reply;
@@ -43,6 +45,7 @@ public:
 
   delivery_owner owner;
   job_seq job;
+  std::uint64_t number = 0;
   std::uint64_t generation = 0;
   std::shared_ptr<transport::call> call;
 };

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/time.hpp"
@@ -30,6 +31,15 @@ struct environment {
   std::shared_ptr<tidegate::transport> transport;
   persistence_actor persistence;
   reader_actor reader;
+
+  /// Reads what people ask for: nobody's delivery waits for it.
+  reader_actor browser;
+
+  /// May be empty: then nothing limits what is in flight over all queues.
+  permits_actor permits;
+
+  /// Set once, before the first queue is taken up.
+  operations_impl_actor operations;
 
   /// May be empty.
   event_listener listener;

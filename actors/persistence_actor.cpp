@@ -17,6 +17,10 @@ namespace {
 /// A batch that is larger than this is committed without waiting for more.
 constexpr std::size_t batch_records_max = 8192;
 
+/// What changes of no queue name as theirs. Nobody has in memory what such a
+/// change builds on, so nobody has to attach before the next one.
+constexpr queue_id no_queue{0};
+
 } // namespace
 
 persistence_state::persistence_state(persistence_actor::pointer self)
@@ -83,7 +87,8 @@ void persistence_state::fail(const error& reason) {
     tell(event_kind::store_failed, reason.message);
   broken_ = true;
   for (const auto& w : waiting_) {
-    lost_[w.queue] = std::nullopt;
+    if (w.queue != no_queue)
+      lost_[w.queue] = std::nullopt;
     refuse(w, reason);
   }
   waiting_.clear();
@@ -153,6 +158,15 @@ caf::result<store_usable> persistence_state::check() {
   return store_usable{};
 }
 
+caf::result<last_operation> persistence_state::find_last_operation() {
+  if (auto reason = mend())
+    return to_caf(*reason);
+  auto id = store_->last_operation_id();
+  if (!id)
+    return to_caf(id.reason());
+  return last_operation{*id};
+}
+
 persistence_actor::behavior_type
 make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
                  std::shared_ptr<std::unique_ptr<store>> door,
@@ -171,6 +185,7 @@ make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
     [&state](attach_queue request) { return state.attach(request.queue); },
     [&state](load_queues) { return state.load(); },
     [&state](check_store) { return state.check(); },
+    [&state](read_last_operation) { return state.find_last_operation(); },
   };
 }
 

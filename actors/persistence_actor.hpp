@@ -31,6 +31,7 @@ public:
   caf::result<queue_snapshot> attach(queue_id queue);
   caf::result<stored_queues> load();
   caf::result<store_usable> check();
+  caf::result<last_operation> find_last_operation();
 
 private:
   struct waiting {

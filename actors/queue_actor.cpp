@@ -18,12 +18,10 @@ namespace {
 /// message in the clock for a year.
 constexpr duration timer_max = std::chrono::hours{1};
 
-constexpr duration attach_pause = std::chrono::seconds{1};
+/// How soon a step of the wall clock is seen by a queue that depends on it.
+constexpr duration wall_clock_check = std::chrono::seconds{5};
 
-/// Maps 64 random bits to [0, 1).
-double to_lot(std::uint64_t bits) {
-  return static_cast<double>(bits >> 11) * 0x1p-53;
-}
+constexpr duration attach_pause = std::chrono::seconds{1};
 
 error gone() {
   return {errc::queue_not_found, "the queue has been deleted"};
@@ -35,73 +33,54 @@ queue_state::queue_state(queue_impl_actor::pointer self) : self_(self) {
   // nop
 }
 
+double queue_state::draw_lot() const {
+  return static_cast<double>(env_->random() >> 11) * 0x1p-53;
+}
+
 void queue_state::open(environment_ptr env, const queue_snapshot& stored) {
   env_ = std::move(env);
   name_ = stored.queue.name;
   id_ = stored.queue.id;
-  queue_.emplace(stored, env_->now());
+  queue_.emplace(stored, env_->now(), bool{env_->permits});
   advance();
 }
 
-// -- requests -----------------------------------------------------------------
+// -- the queue ----------------------------------------------------------------
 
-std::optional<error> queue_state::unfit_for_work() const {
+std::optional<error> queue_state::unfit() const {
   if (closing_)
     return gone();
-  if (draining_)
-    return error{errc::draining, "the server is stopping"};
   if (!queue_)
-    return error{errc::storage_unavailable, "the store cannot be written"};
+    return error{errc::storage_unavailable, "the queue is being recovered"};
   return std::nullopt;
 }
 
-auto queue_state::handle(publish& request) -> promise<publish_result> {
-  auto answer = self_->make_response_promise<publish_result>();
-  if (auto reason = unfit_for_work())
-    return answer.deliver(to_caf(*reason));
-  if (env_->backlog->records.load(std::memory_order_relaxed)
-      >= env_->backlog_max)
-    return answer.deliver(
-      to_caf({errc::overloaded, "too much is waiting for the disk"}));
-  auto now = env_->now();
-  job_id id{id_, job_seq{++*env_->last_job}, env_->random() & max_48_bits};
-  pending p{};
-  p.publish = pending_publish{answer, now};
-  std::vector<record> records;
-  records.push_back(insert_job{queue_->make_job(request, id, now)});
-  commit(std::move(p), std::move(records));
-  return answer;
+std::optional<error> queue_state::unfit_for_work() const {
+  if (draining_ && !closing_)
+    return error{errc::draining, "the server is stopping"};
+  return unfit();
 }
 
-auto queue_state::handle(const get_job& request) -> promise<job_view> {
-  auto answer = self_->make_response_promise<job_view>();
-  self_->request(env_->reader, caf::infinite, find_job{request.id})
-    .then(
-      [this, answer](job_record& found) mutable {
-        if (queue_)
-          answer.deliver(queue_->view(std::move(found), env_->now()));
-        else
-          answer.deliver(to_caf(
-            {errc::storage_unavailable, "the queue is being recovered"}));
-      },
-      [answer](const caf::error& reason) mutable { answer.deliver(reason); });
-  return answer;
+/// Returns what answers with `what` as it was when it was asked, once that is
+/// stored.
+template <class T>
+queue_state::on_stored
+queue_state::show(promise<T> answer, std::function<T()> what) {
+  return [answer, what](const auto& failed) mutable {
+    if (failed)
+      answer.deliver(to_caf(*failed));
+    else
+      answer.deliver(what());
+  };
 }
 
 auto queue_state::handle(get_queue) -> promise<queue_view> {
   auto answer = self_->make_response_promise<queue_view>();
-  if (closing_)
-    return answer.deliver(to_caf(gone()));
-  if (!queue_)
-    return answer.deliver(
-      to_caf({errc::storage_unavailable, "the queue is being recovered"}));
-  when_stored(
-    [answer, view = queue_->view(env_->now())](const auto& failed) mutable {
-      if (failed)
-        answer.deliver(to_caf(*failed));
-      else
-        answer.deliver(std::move(view));
-    });
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  when_stored(show<queue_view>(answer, [view = queue_->view(env_->now())] {
+    return view;
+  }));
   return answer;
 }
 
@@ -135,16 +114,54 @@ auto queue_state::handle(resume_queue) -> promise<queue_view> {
   return change(queue_->resume(env_->now()));
 }
 
+auto queue_state::handle(const hold_queue& request) -> promise<queue_view> {
+  if (unfit_for_work())
+    return change({});
+  return change(queue_->hold(request.wait, request.reason, env_->now()));
+}
+
+auto queue_state::handle(release_queue) -> promise<queue_view> {
+  if (unfit_for_work())
+    return change({});
+  return change(queue_->release(env_->now()));
+}
+
+auto queue_state::handle(rotate_secret request) -> promise<queue_view> {
+  if (unfit_for_work())
+    return change({});
+  return change(
+    queue_->rotate_secret(env_->make_secret(), request.overlap, env_->now()));
+}
+
 auto queue_state::change(transition&& t) -> promise<queue_view> {
   auto answer = self_->make_response_promise<queue_view>();
   if (auto reason = unfit_for_work())
     return answer.deliver(to_caf(*reason));
-  run(std::move(t), [this, answer](const auto& failed) mutable {
-    if (failed)
-      answer.deliver(to_caf(*failed));
-    else
-      answer.deliver(queue_->view(env_->now()));
-  });
+  run(std::move(t),
+      show<queue_view>(answer, [this] { return queue_->view(env_->now()); }));
+  advance();
+  return answer;
+}
+
+auto queue_state::handle(const list_limit_keys& request)
+  -> promise<limit_key_list> {
+  auto answer = self_->make_response_promise<limit_key_list>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  when_stored(show<limit_key_list>(
+    answer, [view = queue_->view(request, env_->now())] { return view; }));
+  return answer;
+}
+
+auto queue_state::handle(const release_limit_key& request)
+  -> promise<limit_key_view> {
+  auto answer = self_->make_response_promise<limit_key_view>();
+  if (auto reason = unfit_for_work())
+    return answer.deliver(to_caf(*reason));
+  run(queue_->release_key(request.key, env_->now()),
+      show<limit_key_view>(answer, [this, key = request.key] {
+        return queue_->view_key(key, env_->now());
+      }));
   advance();
   return answer;
 }
@@ -191,29 +208,20 @@ void queue_state::handle(committed& message) {
   auto p = std::move(pending_.front());
   pending_.pop_front();
   env_->backlog->records -= p.records;
-  queue_->committed(message.records);
+  run(queue_->committed(message.records, message.answers, env_->now()));
   if (p.publish)
-    finish(std::move(*p.publish), message);
+    p.publish->answer.deliver(
+      settle_publish(std::get<insert_job>(message.records.front()),
+                     message.answers.front(), p.publish->made));
+  if (p.published)
+    finish(*p.published, message);
+  if (p.answered)
+    p.answered(message.answers);
   carry_out(std::move(p.effects));
   for (auto& done : p.done)
     done(std::nullopt);
   if (queue_)
     advance();
-}
-
-void queue_state::finish(pending_publish&& p, committed& message) {
-  auto& stored = std::get<insert_job>(message.records.front()).job;
-  const auto& existing = message.answers.front().existing;
-  const auto& shown = existing ? *existing : stored;
-  publish_result result;
-  result.id = shown.id;
-  result.status = shown.status;
-  result.created_at = shown.created_at;
-  result.duplicate = existing.has_value();
-  result.payload_mismatch = existing && existing->payload != stored.payload;
-  if (!existing)
-    queue_->stored(std::move(stored), p.made, env_->now());
-  p.answer.deliver(std::move(result));
 }
 
 void queue_state::handle(const commit_failed& message) {
@@ -226,10 +234,22 @@ void queue_state::handle(const commit_failed& message) {
 void queue_state::handle(delivery_ended& message) {
   if (message.generation != generation_)
     return;
-  deliveries_.erase(message.job);
-  run(queue_->ended(message.job, message.reply, to_lot(env_->random()),
+  deliveries_.erase({message.job, message.number});
+  run(queue_->ended(message.job, message.number, message.reply, draw_lot(),
                     env_->now()));
   advance();
+}
+
+void queue_state::handle(permits_granted message) {
+  if (!queue_) {
+    carry_out(leave_permits{message.count});
+    return;
+  }
+  queue_->granted(message.count);
+  if (draining_ || closing_)
+    carry_out(leave_permits{queue_->leave_permits_unused()});
+  else
+    advance();
 }
 
 void queue_state::handle(queue_tick message) {
@@ -247,10 +267,11 @@ void queue_state::handle(attach_again) {
 
 // -- carrying out -------------------------------------------------------------
 
-void queue_state::run(transition&& t, on_stored done) {
+void queue_state::run(transition&& t, on_stored done, on_answers answered) {
   if (!t.records.empty()) {
     pending p{};
     p.effects = std::move(t.effects);
+    p.answered = std::move(answered);
     if (done)
       p.done.push_back(std::move(done));
     commit(std::move(p), std::move(t.records));
@@ -266,6 +287,43 @@ void queue_state::when_stored(on_stored done) {
     done(std::nullopt);
   else
     pending_.back().done.push_back(std::move(done));
+}
+
+void queue_state::settle(job_id id, decider decide, on_stored done,
+                         const job_record* stored) {
+  auto decision = decide(stored);
+  if (auto t = std::get_if<transition>(&decision)) {
+    run(std::move(*t), std::move(done));
+    advance();
+    return;
+  }
+  if (auto reason = std::get_if<error>(&decision)) {
+    done(*reason);
+    return;
+  }
+  when_stored([this, id, decide, done](const auto& failed) {
+    if (failed)
+      done(failed);
+    else
+      read(id, decide, done);
+  });
+}
+
+void queue_state::read(job_id id, decider decide, on_stored done) {
+  auto generation = generation_;
+  self_->request(env_->reader, caf::infinite, find_job{id})
+    .then(
+      [this, id, decide, done, generation](const job_record& found) {
+        if (generation == generation_ && queue_)
+          settle(id, decide, done, &found);
+        else
+          done(unfit().value_or(gone()));
+      },
+      [this, id, done, generation](const caf::error& reason) {
+        if (generation == generation_ && queue_)
+          queue_->unwatch(id.seq);
+        done(from_caf(reason));
+      });
 }
 
 void queue_state::commit(pending&& p, std::vector<record>&& records) {
@@ -286,11 +344,27 @@ void queue_state::carry_out(std::vector<effect>&& effects) {
 void queue_state::carry_out(start_delivery&& what) {
   if (closing_)
     return;
-  auto seq = what.what.job.seq;
+  delivery_key key{what.what.job.seq, what.what.number};
   auto shared = std::make_shared<delivery>(std::move(what.what));
-  deliveries_[seq] = self_->spawn(
+  deliveries_[key] = self_->spawn(
     make_delivery, env_->transport, std::move(shared),
     caf::actor_cast<delivery_owner>(self_->address()), generation_);
+}
+
+void queue_state::carry_out(stop_delivery&& what) {
+  auto i = deliveries_.find({what.job, what.number});
+  if (i != deliveries_.end())
+    self_->send(i->second, abort_delivery{});
+}
+
+void queue_state::carry_out(take_permits&& what) {
+  self_->send(env_->permits, ask_permits{what.count},
+              caf::actor_cast<permit_taker>(self_->address()));
+}
+
+void queue_state::carry_out(leave_permits&& what) {
+  if (env_->permits && what.count > 0)
+    self_->send(env_->permits, return_permits{what.count});
 }
 
 void queue_state::carry_out(load_jobs&& what) {
@@ -335,7 +409,8 @@ void queue_state::arm_timer() {
   auto next = queue_->next_wakeup(now);
   if (!next)
     return;
-  auto wait = std::clamp(*next - now.steady, duration{0}, timer_max);
+  auto most = queue_->follows_wall_clock() ? wall_clock_check : timer_max;
+  auto wait = std::clamp(*next - now.steady, duration{0}, most);
   // One that fires too early does no harm and is cheaper than one more.
   if (armed_ && *armed_ <= now.steady + wait)
     return;
@@ -344,7 +419,7 @@ void queue_state::arm_timer() {
 }
 
 void queue_state::answer_if_drained() {
-  auto busy = queue_ && (queue_->in_flight() > 0 || !pending_.empty());
+  auto busy = queue_ && (queue_->posts() > 0 || !pending_.empty());
   if (!draining_ || busy)
     return;
   for (auto& waiter : drain_waiters_)
@@ -361,6 +436,8 @@ void queue_state::fail_pending(const error& reason) {
     env_->backlog->records -= p.records;
     if (p.publish)
       p.publish->answer.deliver(to_caf(reason));
+    if (p.published)
+      fail(*p.published, reason);
     for (auto& done : p.done)
       done(reason);
   }
@@ -368,12 +445,14 @@ void queue_state::fail_pending(const error& reason) {
 
 void queue_state::abort_deliveries() {
   ++generation_;
-  for (auto& [seq, actor] : deliveries_)
+  for (auto& [key, actor] : deliveries_)
     self_->send(actor, abort_delivery{});
   deliveries_.clear();
 }
 
 void queue_state::lose_memory(const error& reason) {
+  if (queue_)
+    carry_out(leave_permits{queue_->permits_held()});
   abort_deliveries();
   queue_.reset();
   fail_pending(reason);
@@ -384,7 +463,7 @@ void queue_state::attach() {
   self_->request(env_->persistence, caf::infinite, attach_queue{id_})
     .then(
       [this](const queue_snapshot& stored) {
-        queue_.emplace(stored, env_->now());
+        queue_.emplace(stored, env_->now(), bool{env_->permits});
         advance();
       },
       [this](const caf::error&) {
@@ -403,17 +482,37 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
   });
   return {
     [&state](publish& x) { return state.handle(x); },
-    [&state](const get_job& x) { return state.handle(x); },
+    [&state](publish_batch& x) { return state.handle(x); },
     [&state](get_queue x) { return state.handle(x); },
     [&state](const patch_queue& x) { return state.handle(x); },
     [&state](pause_queue x) { return state.handle(x); },
     [&state](resume_queue x) { return state.handle(x); },
+    [&state](const hold_queue& x) { return state.handle(x); },
+    [&state](release_queue x) { return state.handle(x); },
+    [&state](rotate_secret x) { return state.handle(x); },
+    [&state](purge_queue x) { return state.handle(x); },
+    [&state](const list_limit_keys& x) { return state.handle(x); },
+    [&state](const release_limit_key& x) { return state.handle(x); },
+    [&state](const get_job& x) { return state.handle(x); },
+    [&state](const list_jobs& x) { return state.handle(x); },
+    [&state](const cancel_job& x) { return state.handle(x); },
+    [&state](const run_job_now& x) { return state.handle(x); },
+    [&state](const replay_job& x) { return state.handle(x); },
+    [&state](const ack_job& x) { return state.handle(x); },
+    [&state](const nack_job& x) { return state.handle(x); },
+    [&state](const defer_job& x) { return state.handle(x); },
+    [&state](const touch_job& x) { return state.handle(x); },
+    [&state](const delete_dead_letters& x) { return state.handle(x); },
+    [&state](const replay_dead_letters& x) { return state.handle(x); },
+    [&state](const replay_slice& x) { return state.handle(x); },
+    [&state](const remove_ended& x) { return state.handle(x); },
     [&state](const put_settings& x) { return state.handle(x); },
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },
     [&state](committed& x) { state.handle(x); },
     [&state](const commit_failed& x) { state.handle(x); },
     [&state](delivery_ended& x) { state.handle(x); },
+    [&state](permits_granted x) { state.handle(x); },
     [&state](queue_tick x) { state.handle(x); },
     [&state](attach_again x) { state.handle(x); },
   };

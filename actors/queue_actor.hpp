@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "actors/core/push_queue.hpp"
 #include "actors/delivery_actor.hpp"
 #include "actors/environment.hpp"
+#include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
 
@@ -45,13 +47,12 @@ struct queue_tick {
 struct attach_again {};
 
 /// What the registry and the queue's helpers say to it besides.
-using queue_impl_actor =
-  queue_actor::extend<caf::replies_to<put_settings>::with<queue_view>,
-                      caf::replies_to<close_queue>::with<queue_deleted>,
-                      caf::replies_to<drain_queue>::with<queue_drained>,
-                      caf::reacts_to<committed>, caf::reacts_to<commit_failed>,
-                      caf::reacts_to<delivery_ended>,
-                      caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
+using queue_impl_actor = queue_actor::extend_with<queue_upkeep>::extend<
+  caf::replies_to<put_settings>::with<queue_view>,
+  caf::replies_to<close_queue>::with<queue_deleted>,
+  caf::replies_to<drain_queue>::with<queue_drained>, caf::reacts_to<committed>,
+  caf::reacts_to<commit_failed>, caf::reacts_to<delivery_ended>,
+  caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
 
 /// Stores first and acts after: what the queue decides goes to PERSISTENCE, and
 /// its effects are carried out when that has answered.
@@ -71,23 +72,52 @@ public:
 
   void open(environment_ptr env, const queue_snapshot& stored);
 
-  // -- requests ---------------------------------------------------------------
+  // -- publishing -------------------------------------------------------------
 
   promise<publish_result> handle(publish& request);
-  promise<job_view> handle(const get_job& request);
+  promise<publish_batch_result> handle(publish_batch& request);
+
+  // -- the queue --------------------------------------------------------------
+
+  promise<queue_view> handle(get_queue);
   promise<queue_view> handle(const patch_queue& request);
   promise<queue_view> handle(const put_settings& request);
-  promise<queue_view> handle(get_queue);
   promise<queue_view> handle(pause_queue);
   promise<queue_view> handle(resume_queue);
+  promise<queue_view> handle(const hold_queue& request);
+  promise<queue_view> handle(release_queue);
+  promise<queue_view> handle(rotate_secret request);
+  promise<jobs_removed> handle(purge_queue request);
+  promise<limit_key_list> handle(const list_limit_keys& request);
+  promise<limit_key_view> handle(const release_limit_key& request);
   promise<queue_deleted> handle(close_queue request);
   promise<queue_drained> handle(drain_queue);
+
+  // -- jobs -------------------------------------------------------------------
+
+  promise<job_view> handle(const get_job& request);
+  promise<job_list> handle(const list_jobs& request);
+  promise<job_view> handle(const cancel_job& request);
+  promise<job_view> handle(const run_job_now& request);
+  promise<job_view> handle(const replay_job& request);
+  promise<report_taken> handle(const ack_job& request);
+  promise<report_taken> handle(const nack_job& request);
+  promise<report_taken> handle(const defer_job& request);
+  promise<report_taken> handle(const touch_job& request);
+
+  // -- dead letters -----------------------------------------------------------
+
+  promise<jobs_removed> handle(const delete_dead_letters& request);
+  promise<replay_plan> handle(const replay_dead_letters& request);
+  promise<slice_replayed> handle(const replay_slice& request);
+  promise<jobs_removed> handle(const remove_ended& request);
 
   // -- what helpers say -------------------------------------------------------
 
   void handle(committed& message);
   void handle(const commit_failed& message);
   void handle(delivery_ended& message);
+  void handle(permits_granted message);
   void handle(queue_tick message);
   void handle(attach_again);
 
@@ -96,6 +126,15 @@ public:
 
 private:
   using on_stored = std::function<void(const std::optional<error>&)>;
+  using on_answers = std::function<void(const std::vector<commit_answer>&)>;
+  using on_published =
+    std::function<void(std::variant<publish_result, error>&&)>;
+  using on_replay = std::function<void(transition&&, std::uint64_t)>;
+  using decider = std::function<job_decision(const job_record*)>;
+
+  struct removal;
+  struct batch;
+  struct slice;
 
   /// A publish that waits for its commit.
   struct pending_publish {
@@ -109,26 +148,92 @@ private:
     std::size_t records;
     std::vector<effect> effects;
     std::vector<on_stored> done;
+    on_answers answered;
     std::optional<pending_publish> publish;
+    std::shared_ptr<batch> published;
   };
 
+  struct delivery_key {
+    job_seq job;
+    std::uint64_t number = 0;
+    bool operator==(const delivery_key&) const = default;
+  };
+
+  struct delivery_hash {
+    std::size_t operator()(const delivery_key& key) const {
+      return std::hash<job_seq>{}(key.job) * 31 + key.number;
+    }
+  };
+
+  /// Returns a number from [0, 1), for the jitter.
+  double draw_lot() const;
+
+  std::optional<error> unfit() const;
   std::optional<error> unfit_for_work() const;
-  void run(transition&& t, on_stored done = nullptr);
+
+  // -- storing and carrying out -----------------------------------------------
+
+  void run(transition&& t, on_stored done = nullptr,
+           on_answers answered = nullptr);
 
   /// Calls `done` once all that was decided so far is on stable storage. Nobody
   /// is told of more than that: it would be gone after a crash.
   void when_stored(on_stored done);
 
+  /// Makes a decision about one job, reads the job where that takes it, and
+  /// calls `done` when the decision is stored.
+  void settle(job_id id, decider decide, on_stored done,
+              const job_record* stored = nullptr);
+
+  template <class T>
+  on_stored show(promise<T> answer, std::function<T()> what);
+
   promise<queue_view> change(transition&& t);
+  promise<job_view> change_job(job_id id, decider decide);
+  promise<report_taken> take(const report& what);
+  void read(job_id id, decider decide, on_stored done);
   void commit(pending&& p, std::vector<record>&& records);
   void carry_out(std::vector<effect>&& effects);
   void carry_out(start_delivery&& what);
+  void carry_out(stop_delivery&& what);
   void carry_out(load_jobs&& what);
+  void carry_out(take_permits&& what);
+  void carry_out(leave_permits&& what);
   void carry_out(emit&& what);
-  void finish(pending_publish&& p, committed& message);
   void advance();
   void arm_timer();
   void answer_if_drained();
+
+  // -- publishing -------------------------------------------------------------
+
+  std::optional<error> cannot_publish() const;
+  job_id new_job_id();
+  publish_result settle_publish(insert_job& inserted,
+                                const commit_answer& answer, moment made);
+  void publish_to_full(const publish& request, on_published done);
+  void finish(batch& b, committed& message);
+  void fail(batch& b, const error& reason);
+
+  // -- many jobs --------------------------------------------------------------
+
+  void show_job(job_id id, promise<job_view> answer);
+  void purge_more(std::shared_ptr<removal> r);
+  void remove_more(std::shared_ptr<removal> r);
+  void plan_replay(const replay_dead_letters& request, std::uint64_t count,
+                   promise<replay_plan> answer);
+  void start_replay(const replay_dead_letters& request, std::uint64_t total,
+                    std::uint64_t done, promise<replay_plan> answer);
+  void replay_ids(const replay_dead_letters& request,
+                  promise<replay_plan> answer);
+  void plan_replay_of_ids(const replay_dead_letters& request,
+                          promise<replay_plan> answer);
+  void read_slice(std::shared_ptr<slice> s);
+  void replay_read(std::shared_ptr<slice> s, on_replay decided);
+  bool add_replay(const job_record& found, transition& out);
+  bool reads_for_replay(job_id id);
+
+  // -- losing and finding memory ----------------------------------------------
+
   void abort_deliveries();
   void fail_pending(const error& reason);
   void attach();
@@ -144,7 +249,7 @@ private:
 
   std::deque<pending> pending_;
   std::uint64_t next_ticket_ = 1;
-  std::unordered_map<job_seq, delivery_actor> deliveries_;
+  std::unordered_map<delivery_key, delivery_actor, delivery_hash> deliveries_;
 
   std::optional<steady_time> armed_;
   std::uint64_t timer_generation_ = 0;

@@ -15,7 +15,20 @@ public:
 
   static inline const char* name = "tidegate.reader";
 
-  std::unique_ptr<store_reader> door;
+  void open(std::unique_ptr<store_reader> door);
+
+  caf::result<jobs_read> handle(const read_jobs& request);
+  caf::result<job_record> handle(const find_job& request);
+  caf::result<job_by_key> handle(const find_job_by_key& request);
+  caf::result<job_page> handle(const job_page_query& request);
+  caf::result<dead_letter_count> handle(const count_dead_letters& request);
+  caf::result<removable_jobs> handle(const find_removable& request);
+  caf::result<operations_read> handle(read_operations);
+  caf::result<api_keys_read> handle(const read_api_keys& request);
+  caf::result<usage_list> handle(const get_usage& request);
+
+private:
+  std::unique_ptr<store_reader> door_;
 };
 
 reader_actor::behavior_type

@@ -20,12 +20,27 @@ error already_there(const std::string& queue) {
   return {errc::queue_exists, "Queue '" + queue + "' exists already"};
 }
 
+error recovering() {
+  return {errc::storage_unavailable, "the queues are being recovered"};
+}
+
+queue_key key_of(const queue_record& queue) {
+  return {queue.project, queue.name};
+}
+
+template <class Request>
+queue_key key_of(const Request& request) {
+  return {request.project, request.name};
+}
+
 /// Returns what is wrong with a queue to be, in one sentence.
-std::optional<error> complaint(const std::string& name,
+std::optional<error> complaint(const queue_key& key,
                                const queue_settings& settings) {
   auto wrong = validate(settings);
-  if (auto bad_name = validate_queue_name(name))
+  if (auto bad_name = validate_queue_name(key.name))
     wrong.insert(wrong.begin(), *bad_name);
+  if (auto bad_project = validate_project_name(key.project))
+    wrong.insert(wrong.begin(), *bad_project);
   if (wrong.empty())
     return std::nullopt;
   return error{errc::validation_failed,
@@ -43,9 +58,9 @@ void registry_state::open(environment_ptr env) {
   env_ = std::move(env);
 }
 
-// -- one at a time for each name ----------------------------------------------
+// -- one at a time for each key -----------------------------------------------
 
-void registry_state::when_free(const std::string& queue,
+void registry_state::when_free(const queue_key& queue,
                                std::function<void()> work) {
   auto [i, free] = busy_.try_emplace(queue);
   if (free)
@@ -54,7 +69,7 @@ void registry_state::when_free(const std::string& queue,
     i->second.push_back(std::move(work));
 }
 
-void registry_state::set_free(const std::string& queue) {
+void registry_state::set_free(const queue_key& queue) {
   auto i = busy_.find(queue);
   auto waiting = std::move(i->second);
   busy_.erase(i);
@@ -66,7 +81,7 @@ std::optional<error> registry_state::unfit() const {
   if (draining_)
     return error{errc::draining, "the server is stopping"};
   if (!started_)
-    return error{errc::storage_unavailable, "the queues are being recovered"};
+    return recovering();
   return std::nullopt;
 }
 
@@ -75,32 +90,32 @@ std::optional<error> registry_state::unfit() const {
 auto registry_state::handle(create_queue& request)
   -> promise<put_queue_result> {
   auto answer = self_->make_response_promise<put_queue_result>();
-  if (auto reason = complaint(request.name, request.settings))
+  auto key = key_of(request);
+  if (auto reason = complaint(key, request.settings))
     return answer.deliver(to_caf(*reason));
-  auto name = request.name;
-  when_free(name, [this, answer, request = std::move(request)]() mutable {
-    if (by_name_.count(request.name) == 0) {
+  when_free(key, [this, key, answer, request = std::move(request)]() mutable {
+    if (queues_.count(key) == 0) {
       create(std::move(request), answer);
       return;
     }
-    answer.deliver(to_caf(already_there(request.name)));
-    set_free(request.name);
+    answer.deliver(to_caf(already_there(key.name)));
+    set_free(key);
   });
   return answer;
 }
 
 auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
   auto answer = self_->make_response_promise<put_queue_result>();
-  if (auto reason = complaint(request.name, request.settings))
+  auto key = key_of(request);
+  if (auto reason = complaint(key, request.settings))
     return answer.deliver(to_caf(*reason));
-  auto name = request.name;
-  when_free(name, [this, answer, request = std::move(request)]() mutable {
-    auto i = by_name_.find(request.name);
-    if (i == by_name_.end()) {
-      create({request.name, std::move(request.settings)}, answer);
+  when_free(key, [this, key, answer, request = std::move(request)]() mutable {
+    auto i = queues_.find(key);
+    if (i == queues_.end()) {
+      create({key.name, std::move(request.settings), key.project}, answer);
       return;
     }
-    set_free(request.name);
+    set_free(key);
     self_
       ->request(i->second, caf::infinite,
                 put_settings{std::move(request.settings)})
@@ -117,12 +132,13 @@ void registry_state::create(create_queue&& request,
                             promise<put_queue_result> answer) {
   if (auto reason = unfit()) {
     answer.deliver(to_caf(*reason));
-    set_free(request.name);
+    set_free(key_of(request));
     return;
   }
   auto now = env_->now().wall;
   queue_record queue;
   queue.id = queue_id{++last_queue_.value};
+  queue.project = std::move(request.project);
   queue.name = std::move(request.name);
   queue.settings = std::move(request.settings);
   queue.secret = env_->make_secret();
@@ -138,10 +154,10 @@ void registry_state::create(create_queue&& request,
 void registry_state::handle(const committed& message) {
   auto node = creations_.extract(message.ticket);
   auto& [queue, answer] = node.mapped();
-  auto name = queue.name;
-  queue_snapshot stored{std::move(queue), {}};
+  auto key = key_of(queue);
+  queue_snapshot stored{std::move(queue), {}, {}};
   start(stored);
-  self_->request(by_name_[name], caf::infinite, get_queue{})
+  self_->request(queues_[key], caf::infinite, get_queue{})
     .then(
       [answer = answer](queue_view& view) mutable {
         answer.deliver(put_queue_result{std::move(view), true});
@@ -149,20 +165,21 @@ void registry_state::handle(const committed& message) {
       [answer = answer](const caf::error& reason) mutable {
         answer.deliver(reason);
       });
-  set_free(name);
+  set_free(key);
 }
 
 void registry_state::handle(const commit_failed& message) {
   auto node = creations_.extract(message.ticket);
   auto& [queue, answer] = node.mapped();
   answer.deliver(to_caf(message.reason));
-  set_free(queue.name);
+  set_free(key_of(queue));
 }
 
 void registry_state::start(const queue_snapshot& stored) {
-  names_[stored.queue.id] = stored.queue.name;
-  by_name_[stored.queue.name] = self_->spawn(
-    make_queue, env_, std::make_shared<const queue_snapshot>(stored));
+  auto key = key_of(stored.queue);
+  keys_[stored.queue.id] = key;
+  queues_[key] = self_->spawn(make_queue, env_,
+                              std::make_shared<const queue_snapshot>(stored));
 }
 
 // -- removing -----------------------------------------------------------------
@@ -170,25 +187,25 @@ void registry_state::start(const queue_snapshot& stored) {
 auto registry_state::handle(const delete_queue& request)
   -> promise<queue_deleted> {
   auto answer = self_->make_response_promise<queue_deleted>();
-  when_free(request.name, [this, answer, request]() mutable {
-    auto i = by_name_.find(request.name);
-    if (i == by_name_.end()) {
-      answer.deliver(to_caf(not_found(request.name)));
-      set_free(request.name);
+  auto key = key_of(request);
+  when_free(key, [this, key, answer, force = request.force]() mutable {
+    auto i = queues_.find(key);
+    if (i == queues_.end()) {
+      answer.deliver(to_caf(not_found(key.name)));
+      set_free(key);
       return;
     }
-    self_->request(i->second, caf::infinite, close_queue{request.force})
+    self_->request(i->second, caf::infinite, close_queue{force})
       .then(
-        [this, answer, name = request.name](queue_deleted done) mutable {
-          by_name_.erase(name);
-          std::erase_if(names_,
-                        [&](const auto& x) { return x.second == name; });
+        [this, answer, key](queue_deleted done) mutable {
+          queues_.erase(key);
+          std::erase_if(keys_, [&](const auto& x) { return x.second == key; });
           answer.deliver(done);
-          set_free(name);
+          set_free(key);
         },
-        [this, answer, name = request.name](const caf::error& reason) mutable {
+        [this, answer, key](const caf::error& reason) mutable {
           answer.deliver(reason);
-          set_free(name);
+          set_free(key);
         });
   });
   return answer;
@@ -198,18 +215,27 @@ auto registry_state::handle(const delete_queue& request)
 
 caf::result<queue_actor>
 registry_state::handle(const find_queue& request) const {
-  auto i = by_name_.find(request.name);
-  if (i == by_name_.end())
+  auto i = queues_.find(key_of(request));
+  if (i == queues_.end())
     return to_caf(not_found(request.name));
   return queue_actor{i->second};
 }
 
 caf::result<queue_actor>
 registry_state::handle(const find_queue_of& request) const {
-  auto i = names_.find(request.id.queue);
-  if (i == names_.end())
+  auto i = keys_.find(request.id.queue);
+  if (i == keys_.end() || i->second.project != request.project)
     return to_caf({errc::job_not_found, "Job not found"});
-  return queue_actor{by_name_.find(i->second)->second};
+  return queue_actor{queues_.find(i->second)->second};
+}
+
+caf::result<queue_upkeep> registry_state::handle(find_upkeep request) const {
+  if (!started_)
+    return to_caf(recovering());
+  auto i = keys_.find(request.id);
+  if (i == keys_.end())
+    return to_caf({errc::queue_not_found, "the queue has been deleted"});
+  return queue_upkeep{queues_.find(i->second)->second};
 }
 
 /// Gathers one answer for each queue, in the order of their names.
@@ -255,12 +281,15 @@ auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
   auto all = std::make_shared<collected_views>();
   all->answer = self_->make_response_promise<queue_list>();
   std::vector<queue_impl_actor> asked;
-  auto last = by_name_.end();
-  auto i = by_name_.upper_bound(request.after);
-  for (; i != by_name_.end() && asked.size() < request.limit; last = i++)
+  auto more = [&](auto i) {
+    return i != queues_.end() && i->first.project == request.project;
+  };
+  auto last = queues_.end();
+  auto i = queues_.upper_bound({request.project, request.after});
+  for (; more(i) && asked.size() < request.limit; last = i++)
     asked.push_back(i->second);
-  if (i != by_name_.end() && last != by_name_.end())
-    all->next_after = last->first;
+  if (more(i) && last != queues_.end())
+    all->next_after = last->first.name;
   all->views.resize(asked.size());
   all->missing = asked.size();
   if (asked.empty())
@@ -305,14 +334,14 @@ auto registry_state::handle(start_queues) -> promise<queues_started> {
 auto registry_state::handle(drain_all) -> promise<queue_drained> {
   draining_ = true;
   auto answer = self_->make_response_promise<queue_drained>();
-  auto missing = std::make_shared<std::size_t>(by_name_.size());
+  auto missing = std::make_shared<std::size_t>(queues_.size());
   if (*missing == 0)
     return answer.deliver(queue_drained{});
   auto one_less = [answer, missing]() mutable {
     if (--*missing == 0)
       answer.deliver(queue_drained{});
   };
-  for (auto& [name, queue] : by_name_)
+  for (auto& [key, queue] : queues_)
     self_->request(queue, caf::infinite, drain_queue{})
       .then([one_less](queue_drained) mutable { one_less(); },
             [one_less](const caf::error&) mutable { one_less(); });
@@ -323,7 +352,7 @@ void registry_state::stop() {
   for (auto& [ticket, c] : creations_)
     c.answer.deliver(to_caf({errc::draining, "the server has stopped"}));
   creations_.clear();
-  for (auto& [name, queue] : by_name_)
+  for (auto& [key, queue] : queues_)
     self_->send_exit(queue, caf::exit_reason::user_shutdown);
 }
 
@@ -343,6 +372,7 @@ make_registry(registry_impl_actor::stateful_pointer<registry_state> self,
     [&state](const list_queues& x) { return state.handle(x); },
     [&state](const find_queue& x) { return state.handle(x); },
     [&state](const find_queue_of& x) { return state.handle(x); },
+    [&state](find_upkeep x) { return state.handle(x); },
     [&state](check_ready x) { return state.handle(x); },
     [&state](start_queues x) { return state.handle(x); },
     [&state](drain_all x) { return state.handle(x); },

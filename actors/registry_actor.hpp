@@ -1,10 +1,12 @@
-// The REGISTRY actor: knows every queue by name and number.
+// The REGISTRY actor: knows every queue by project and name, and by number.
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,10 +33,19 @@ struct drain_all {};
 using registry_impl_actor =
   registry_actor::extend<caf::replies_to<start_queues>::with<queues_started>,
                          caf::replies_to<drain_all>::with<queue_drained>,
+                         caf::replies_to<find_upkeep>::with<queue_upkeep>,
                          caf::reacts_to<committed>,
                          caf::reacts_to<commit_failed>>;
 
-/// Creates and removes queues one at a time for each name, so that no two have
+/// By what people know a queue. Ordered by project, then name, so that those of
+/// one project stand together.
+struct queue_key {
+  std::string project;
+  std::string name;
+  auto operator<=>(const queue_key&) const = default;
+};
+
+/// Creates and removes queues one at a time for each key, so that no two have
 /// the same one.
 class registry_state {
 public:
@@ -53,6 +64,7 @@ public:
   promise<queue_list> handle(const list_queues& request);
   caf::result<queue_actor> handle(const find_queue& request) const;
   caf::result<queue_actor> handle(const find_queue_of& request) const;
+  caf::result<queue_upkeep> handle(find_upkeep request) const;
   promise<ready_for_work> handle(check_ready);
   promise<queues_started> handle(start_queues);
   promise<queue_drained> handle(drain_all);
@@ -72,21 +84,21 @@ private:
   struct collected_views;
 
   std::optional<error> unfit() const;
-  void when_free(const std::string& queue, std::function<void()> work);
-  void set_free(const std::string& queue);
+  void when_free(const queue_key& queue, std::function<void()> work);
+  void set_free(const queue_key& queue);
   void create(create_queue&& request, promise<put_queue_result> answer);
   void start(const queue_snapshot& stored);
 
   registry_impl_actor::pointer self_;
   environment_ptr env_;
-  std::map<std::string, queue_impl_actor, std::less<>> by_name_;
-  std::unordered_map<queue_id, std::string> names_;
+  std::map<queue_key, queue_impl_actor> queues_;
+  std::unordered_map<queue_id, queue_key> keys_;
   queue_id last_queue_;
   bool started_ = false;
   bool draining_ = false;
 
-  /// Names at which somebody is at work, and what waits for that to end.
-  std::map<std::string, std::vector<std::function<void()>>> busy_;
+  /// Keys at which somebody is at work, and what waits for that to end.
+  std::map<queue_key, std::vector<std::function<void()>>> busy_;
   std::unordered_map<std::uint64_t, creation> creations_;
   std::uint64_t next_ticket_ = 1;
 };

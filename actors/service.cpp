@@ -1,6 +1,7 @@
 #include "tidegate/service.hpp"
 
 #include <utility>
+#include <vector>
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
@@ -8,7 +9,11 @@
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
+#include "actors/access_actor.hpp"
 #include "actors/environment.hpp"
+#include "actors/janitor_actor.hpp"
+#include "actors/operations_actor.hpp"
+#include "actors/permits_actor.hpp"
 #include "actors/persistence_actor.hpp"
 #include "actors/queue_actor.hpp"
 #include "actors/reader_actor.hpp"
@@ -47,37 +52,78 @@ reader_actor spawn_reader(caf::actor_system& system,
 } // namespace
 
 struct service::impl {
+  explicit impl(caf::actor_system& host) : system(host) {
+    // nop
+  }
+
+  std::shared_ptr<environment> open(service_options& options);
+  void spawn_all(service_options options, std::shared_ptr<environment> env);
+
   caf::actor_system& system;
   persistence_actor persistence;
   reader_actor reader;
+  reader_actor browser;
+  permits_actor permits;
+  operations_full_actor operations;
+  access_impl_actor access;
   registry_impl_actor registry;
+  janitor_actor janitor;
+
+  /// Whether those in front of the store have threads of their own.
+  bool detached = false;
+
   /// Why there is nothing to start.
   std::optional<error> broken;
 };
 
-service::service(caf::actor_system& system, service_options options)
-  : impl_(new impl{system, {}, {}, {}, {}}) {
-  auto& i = *impl_;
-  auto door = options.store->open_reader();
-  if (!door) {
-    i.broken = door.reason();
-    return;
+/// Spawns those in front of the store. Returns nothing where that cannot be
+/// read.
+std::shared_ptr<environment> service::impl::open(service_options& options) {
+  auto detach = detached = options.detach_storage;
+  for (auto actor : {&reader, &browser}) {
+    auto door = options.store->open_reader();
+    if (!door) {
+      broken = door.reason();
+      return nullptr;
+    }
+    *actor = spawn_reader(system, std::move(*door), detach);
   }
-  i.reader = spawn_reader(system, std::move(*door), options.detach_storage);
   auto disk = std::move(options.store);
-  i.persistence = spawn_persistence(system, options, std::move(disk));
+  persistence = spawn_persistence(system, options, std::move(disk));
   auto env = std::make_shared<environment>();
+  env->persistence = persistence;
+  env->reader = reader;
+  env->browser = browser;
+  return env;
+}
+
+void service::impl::spawn_all(service_options options,
+                              std::shared_ptr<environment> env) {
   env->now = std::move(options.now);
   env->random = std::move(options.random);
   env->make_secret = std::move(options.make_secret);
   env->transport = std::move(options.transport);
-  env->persistence = i.persistence;
-  env->reader = i.reader;
   env->listener = std::move(options.listener);
   env->last_job = std::make_shared<std::atomic<std::uint64_t>>(0);
   env->backlog = std::make_shared<commit_backlog>();
   env->backlog_max = options.backlog_max;
-  i.registry = system.spawn(make_registry, environment_ptr{std::move(env)});
+  if (options.in_flight_max > 0)
+    env->permits = permits = system.spawn(make_permits, options.in_flight_max);
+  environment_ptr shared = env;
+  // The queues need it, and it the queues: it learns of the registry with the
+  // message that starts it.
+  env->operations = operations = system.spawn(make_operations, shared);
+  access = system.spawn(make_access, shared, std::move(options.on_api_keys),
+                        options.api_keys_pause);
+  registry = system.spawn(make_registry, shared);
+  janitor = system.spawn(make_janitor, shared, queue_directory{registry},
+                         options.removal_pause);
+}
+
+service::service(caf::actor_system& system, service_options options)
+  : impl_(new impl{system}) {
+  if (auto env = impl_->open(options))
+    impl_->spawn_all(std::move(options), std::move(env));
 }
 
 service::~service() {
@@ -88,38 +134,91 @@ registry_actor service::registry() const {
   return impl_->registry;
 }
 
+operations_actor service::operations() const {
+  return impl_->operations;
+}
+
+access_actor service::access() const {
+  return impl_->access;
+}
+
+// -- start --------------------------------------------------------------------
+
 void service::start() {
-  caf::anon_send(impl_->registry, start_queues{});
+  auto& i = *impl_;
+  if (i.broken)
+    return;
+  caf::anon_send(i.access, start_access{});
+  caf::anon_send(i.registry, start_queues{});
+  caf::anon_send(i.operations, start_operations{queue_directory{i.registry}});
+  caf::anon_send(i.janitor, start_janitor{});
 }
 
 std::optional<error> service::start_and_wait() {
-  if (impl_->broken)
-    return impl_->broken;
+  auto& i = *impl_;
+  if (i.broken)
+    return i.broken;
   std::optional<error> result;
-  caf::scoped_actor self{impl_->system};
-  self->request(impl_->registry, caf::infinite, start_queues{})
-    .receive([](queues_started) {},
-             [&](const caf::error& reason) { result = from_caf(reason); });
+  caf::scoped_actor self{i.system};
+  auto failed = [&](const caf::error& reason) { result = from_caf(reason); };
+  self->request(i.access, caf::infinite, start_access{})
+    .receive([](access_started) {}, failed);
+  if (!result)
+    self->request(i.registry, caf::infinite, start_queues{})
+      .receive([](queues_started) {}, failed);
+  if (!result)
+    self
+      ->request(i.operations, caf::infinite,
+                start_operations{queue_directory{i.registry}})
+      .receive([](operations_started) {}, failed);
+  if (!result)
+    caf::anon_send(i.janitor, start_janitor{});
   return result;
 }
 
+// -- stop ---------------------------------------------------------------------
+
 bool service::drain(duration timeout) {
-  auto drained = false;
-  caf::scoped_actor self{impl_->system};
-  self->request(impl_->registry, timeout, drain_all{})
-    .receive([&](queue_drained) { drained = true; }, [](const caf::error&) {});
-  return drained;
+  auto& i = *impl_;
+  if (i.broken)
+    return true;
+  auto all = true;
+  auto failed = [&](const caf::error&) { all = false; };
+  caf::scoped_actor self{i.system};
+  auto queues = self->request(i.registry, timeout, drain_all{});
+  auto operations = self->request(i.operations, timeout, stand_down{});
+  auto janitor = self->request(i.janitor, timeout, stand_down{});
+  queues.receive([](queue_drained) {}, failed);
+  operations.receive([](stood_down) {}, failed);
+  janitor.receive([](stood_down) {}, failed);
+  return all;
 }
 
 void service::kill() {
+  auto& i = *impl_;
   auto stop = [](auto& actor) {
     if (actor)
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     actor = nullptr;
   };
-  stop(impl_->registry);
-  stop(impl_->persistence);
-  stop(impl_->reader);
+  stop(i.registry);
+  stop(i.janitor);
+  stop(i.operations);
+  stop(i.access);
+  stop(i.permits);
+  // The store is closed last: whoever closes it puts its log in order, and that
+  // takes that nobody else has it open.
+  std::vector<reader_actor> readers;
+  for (auto actor : {&i.reader, &i.browser})
+    if (*actor)
+      readers.push_back(*actor);
+  stop(i.browser);
+  stop(i.reader);
+  if (i.detached)
+    caf::scoped_actor {
+      i.system
+      } -> wait_for(readers);
+  stop(i.persistence);
 }
 
 } // namespace tidegate

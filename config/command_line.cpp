@@ -25,11 +25,23 @@ struct grammar {
 
   CLI::App app{"Tidegate, a durable job queue server", "tidegate"};
   CLI::App* serve = nullptr;
+  CLI::App* keys = nullptr;
+  CLI::App* create = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* revoke = nullptr;
   CLI::App* check = nullptr;
   CLI::App* version = nullptr;
   flag_words words;
   std::optional<std::string> config;
   std::string checked;
+  create_key created;
+  list_keys listed;
+  revoke_key revoked;
+
+private:
+  CLI::App* add_keys_command(const char* name, const char* help);
+  void add_setting(CLI::App& to, const key& entry);
+  void add_keys();
 };
 
 grammar::grammar() {
@@ -40,14 +52,9 @@ grammar::grammar() {
   serve = app.add_subcommand("serve", "Runs the server");
   serve->add_option("--config", config, "config file (none)")
     ->type_name("FILE");
-  for (const auto& entry : keys())
-    serve->add_option(flag_of(entry.name), words[entry.name], entry.help)
-      ->type_name(entry.value_name)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(entry.kind == key_kind::list
-                              ? CLI::MultiOptionPolicy::TakeAll
-                              : CLI::MultiOptionPolicy::TakeLast);
+  for (const auto& entry : config::keys())
+    add_setting(*serve, entry);
+  add_keys();
   check = app.add_subcommand("check-config", "Says what is wrong with a file");
   check->add_option("file", checked, "config file")
     ->type_name("FILE")
@@ -55,11 +62,61 @@ grammar::grammar() {
   version = app.add_subcommand("version", "Says what this is built from");
 }
 
+void grammar::add_setting(CLI::App& to, const key& entry) {
+  to.add_option(flag_of(entry.name), words[entry.name], entry.help)
+    ->type_name(entry.value_name)
+    ->expected(1)
+    ->allow_extra_args(false)
+    ->multi_option_policy(entry.kind == key_kind::list
+                            ? CLI::MultiOptionPolicy::TakeAll
+                            : CLI::MultiOptionPolicy::TakeLast);
+}
+
+/// Adds a command of `keys`, which can say where the data is.
+CLI::App* grammar::add_keys_command(const char* name, const char* help) {
+  auto* added = keys->add_subcommand(name, help);
+  added->add_option("--config", config, "config file (none)")
+    ->type_name("FILE");
+  add_setting(*added, *find_key("data"));
+  return added;
+}
+
+void grammar::add_keys() {
+  keys = app.add_subcommand("keys",
+                            "Makes, lists and revokes API keys, "
+                            "whether a server is running or not");
+  keys->require_subcommand(1);
+  create = add_keys_command("create", "Makes a key and prints it, this once");
+  create->add_option("--project", created.project, "whose it is")
+    ->type_name("NAME")
+    ->required();
+  create
+    ->add_option("--scopes", created.scopes,
+                 "what it may do: publish, work, read, manage, admin, or "
+                 "several with commas")
+    ->type_name("SCOPES")
+    ->required();
+  create->add_option("--name", created.name, "for people (none)")
+    ->type_name("TEXT");
+  create
+    ->add_option("--expires-at", created.expires_at,
+                 "when it ends, such as 2030-01-31T00:00:00Z (never)")
+    ->type_name("TIME");
+  list = add_keys_command("list",
+                          "Lists the keys, without the keys themselves");
+  list->add_flag("--json", listed.json, "for programs");
+  revoke = add_keys_command("revoke", "Ends a key at once");
+  revoke->add_option("id", revoked.id, "its id, such as key_3")
+    ->type_name("ID")
+    ->required();
+}
+
 std::vector<assignment> from_flags(const flag_words& flags) {
   std::vector<assignment> result;
   for (const auto& entry : keys())
-    if (const auto& words = flags.at(entry.name); !words.empty())
-      result.push_back({&entry, words, flag_of(entry.name)});
+    if (auto given = flags.find(entry.name);
+        given != flags.end() && !given->second.empty())
+      result.push_back({&entry, given->second, flag_of(entry.name)});
   return result;
 }
 
@@ -85,7 +142,8 @@ std::vector<assignment> from_variables(const environment& variables) {
   return result;
 }
 
-result<command> read_serve(const grammar& given, const environment& variables) {
+result<settings> read_settings(const grammar& given,
+                               const environment& variables) {
   std::vector<assignment> all;
   auto file = given.config ? given.config : variables(variable_of("config"));
   if (file) {
@@ -96,15 +154,37 @@ result<command> read_serve(const grammar& given, const environment& variables) {
   }
   for (auto& more : {from_variables(variables), from_flags(given.words)})
     all.insert(all.end(), more.begin(), more.end());
-  serve result;
-  if (auto sentence = assign(all, result.with))
+  settings with;
+  if (auto sentence = assign(all, with))
     return refuse(*sentence);
-  return command{std::move(result)};
+  return with;
+}
+
+/// Returns the command that was given, which works on `with.data`.
+result<command> read_command(grammar& given, const environment& variables) {
+  auto with = read_settings(given, variables);
+  if (!with)
+    return with.reason();
+  if (given.serve->parsed())
+    return command{serve{std::move(*with)}};
+  if (given.create->parsed()) {
+    given.created.data = with->data;
+    return command{std::move(given.created)};
+  }
+  if (given.list->parsed()) {
+    given.listed.data = with->data;
+    return command{std::move(given.listed)};
+  }
+  given.revoked.data = with->data;
+  return command{std::move(given.revoked)};
 }
 
 /// Returns the help of the command that was asked about.
 show_help help_of(grammar& given) {
-  for (auto* each : {given.serve, given.check, given.version})
+  for (auto* each : {given.create, given.list, given.revoke})
+    if (each->parsed())
+      return {each->help("tidegate keys")};
+  for (auto* each : {given.serve, given.keys, given.check, given.version})
     if (each->parsed())
       return {each->help("tidegate")};
   return {given.app.help()};
@@ -133,9 +213,9 @@ result<command> parse_command_line(const std::vector<std::string>& arguments,
     return command{show_version{}};
   if (given.check->parsed())
     return command{check_config{given.checked}};
-  if (!given.serve->parsed())
-    return refuse("A command is missing: serve, check-config or version");
-  return read_serve(given, variables);
+  if (!given.serve->parsed() && !given.keys->parsed())
+    return refuse("A command is missing: serve, keys, check-config or version");
+  return read_command(given, variables);
 }
 
 } // namespace tidegate::config

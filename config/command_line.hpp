@@ -19,6 +19,29 @@ struct serve {
   settings with;
 };
 
+/// `tidegate keys create`: make an API key and print it. The words are as they
+/// were given.
+struct create_key {
+  std::filesystem::path data;
+  std::string project;
+  /// Separated by commas.
+  std::string scopes;
+  std::string name;
+  std::optional<std::string> expires_at;
+};
+
+/// `tidegate keys list`: print the API keys.
+struct list_keys {
+  std::filesystem::path data;
+  bool json = false;
+};
+
+/// `tidegate keys revoke ID`: remove an API key. The id is as it was given.
+struct revoke_key {
+  std::filesystem::path data;
+  std::string id;
+};
+
 /// `tidegate check-config FILE`: print what `check_file` finds.
 struct check_config {
   std::filesystem::path file;
@@ -32,7 +55,8 @@ struct show_help {
   std::string text;
 };
 
-using command = std::variant<serve, check_config, show_version, show_help>;
+using command = std::variant<serve, create_key, list_keys, revoke_key,
+                             check_config, show_version, show_help>;
 
 /// Returns the value of an environment variable, if it is set.
 using environment =
@@ -44,8 +68,9 @@ std::optional<std::string> process_environment(const std::string& name);
 
 /// Reads the arguments after the program's name. A setting is taken from its
 /// flag, else from its variable, else from the config file, else it keeps its
-/// default. The file is the one that `--config` or `TIDEGATE_CONFIG` names, if
-/// any. An error is one sentence, to be printed before exit 2.
+/// default; `data` of the other commands likewise. The file is the one that
+/// `--config` or `TIDEGATE_CONFIG` names, if any. An error is one sentence, to
+/// be printed before exit 2.
 result<command> parse_command_line(const std::vector<std::string>& arguments,
                                    const environment& variables);
 

@@ -142,6 +142,14 @@ words show_threads(const settings& from) {
   return {std::to_string(from.threads)};
 }
 
+refusal read_max_in_flight(const words& given, settings& out) {
+  return read_number(given.front(), 0, 1'000'000, out.max_in_flight);
+}
+
+words show_max_in_flight(const settings& from) {
+  return {std::to_string(from.max_in_flight)};
+}
+
 refusal read_max_body(const words& given, settings& out) {
   return read_number(given.front(), 1024, 1'073'741'824, out.max_body);
 }
@@ -212,6 +220,9 @@ constexpr std::array table{
   key{"trusted_ca", key_kind::text, "FILE",
       "authorities that are trusted besides the system's (none)",
       read_trusted_ca, show_trusted_ca},
+  key{"max_in_flight", key_kind::integer, "N",
+      "most deliveries in flight, over all queues; 0: no limit (0)",
+      read_max_in_flight, show_max_in_flight},
   key{"max_body", key_kind::integer, "BYTES",
       "largest body of a request (1048576)", read_max_body, show_max_body},
   key{"drain_timeout", key_kind::integer, "SECONDS",

@@ -49,6 +49,9 @@ struct settings {
   /// the system's. Empty: the system's only.
   std::filesystem::path trusted_ca;
 
+  /// Most deliveries in flight at once, over all queues; 0: no limit.
+  std::uint32_t max_in_flight = 0;
+
   /// Largest body of a request. Unit: bytes.
   std::uint64_t max_body = 1'048'576;
 

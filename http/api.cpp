@@ -1,11 +1,13 @@
 #include "http/api.hpp"
 
-#include <charconv>
+#include <array>
 
+#include "http/api_read.hpp"
 #include "http/codec.hpp"
-#include "http/cursor.hpp"
+#include "http/openapi.hpp"
 #include "http/problem.hpp"
 #include "http/query_reader.hpp"
+#include "http/trace_context.hpp"
 
 namespace tidegate::http {
 
@@ -32,18 +34,58 @@ response forbid(scope required) {
                         + to_string(required));
 }
 
-// -- reading ------------------------------------------------------------------
+bool publishes(operation what) {
+  return what == operation::publish || what == operation::publish_batch;
+}
 
-using outcome = std::variant<call, response>;
+// -- whole classes of operations ----------------------------------------------
 
-/// Goes on with `f` where `what` was read, else says what is wrong.
-template <class T, class F>
-outcome proceed(decoded<T> what, F f) {
-  if (auto wrong = std::get_if<malformed>(&what))
-    return make_problem(problem::malformed_json, wrong->sentence);
-  if (auto wrong = std::get_if<complaints>(&what))
-    return make_problem(*wrong);
-  return f(std::get<T>(what));
+/// Reads an operation on a queue whose body says nothing.
+template <class T>
+outcome plain(request& what, const api_options&) {
+  return to_queue(what, T{});
+}
+
+/// The same for one on a job.
+template <class T>
+outcome plain_job(request& what, const api_options&) {
+  return to_job(what, T{});
+}
+
+/// Reads an operation on a queue whose message is what its body says.
+template <auto Decode>
+outcome told(request& what, const api_options&) {
+  return proceed(Decode(what.body), [&](auto& message) -> outcome {
+    return to_queue(what, std::move(message));
+  });
+}
+
+/// The same for one on a job.
+template <auto Decode>
+outcome told_job(request& what, const api_options&) {
+  return proceed(Decode(what.body), [&](auto& message) -> outcome {
+    return to_job(what, std::move(message));
+  });
+}
+
+/// Reads an operation on a queue that shows its secret.
+template <auto Read>
+outcome with_secret(request& what, const api_options& options) {
+  auto result = Read(what, options);
+  if (auto made = std::get_if<call>(&result))
+    std::get<queue_call>(*made).shows_secret = true;
+  return result;
+}
+
+// -- the rest -----------------------------------------------------------------
+
+template <class T>
+outcome read_check(request&, const api_options&) {
+  return T{};
+}
+
+outcome read_openapi(request&, const api_options&) {
+  return response{200, {}, openapi_document()};
 }
 
 response no_such_queue(std::string_view name) {
@@ -52,214 +94,120 @@ response no_such_queue(std::string_view name) {
   return make_problem(problem::queue_not_found, sentence);
 }
 
-std::optional<std::size_t> parse_limit(std::string_view text) {
-  std::size_t value = 0;
-  auto end = text.data() + text.size();
-  auto [rest, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc{} || rest != end || value < 1 || value > 1000)
-    return std::nullopt;
-  return value;
-}
+// -- the table ----------------------------------------------------------------
 
-outcome read_list_queues(const request& what) {
-  query_reader query{what.route.query};
-  list_queues result;
-  if (auto text = query.find("limit")) {
-    if (auto limit = parse_limit(*text))
-      result.limit = *limit;
-    else
-      query.complain("limit", "1 to 1000", *text);
-  }
-  if (auto text = query.find("cursor")) {
-    if (auto after = read_queue_cursor(*text))
-      result.after = std::move(*after);
-    else
-      query.complain("cursor", "the nextCursor of an earlier page", *text);
-  }
-  if (auto wrong = query.finish(); !wrong.empty())
-    return make_problem(wrong);
-  return result;
-}
+enum : unsigned {
+  nothing = 0,
+  /// Looks at the query itself, or does not care for it.
+  query = 1,
+  /// Looks at the body itself.
+  body = 2,
+};
 
-outcome read_delete_queue(const request& what) {
-  query_reader query{what.route.query};
-  delete_queue result{what.route.param, false};
-  if (auto text = query.find("force")) {
-    result.force = *text == "true";
-    if (!result.force && *text != "false")
-      query.complain("force", "true or false", *text);
-  }
-  if (auto wrong = query.finish(); !wrong.empty())
-    return make_problem(wrong);
-  return result;
-}
+struct row {
+  operation what;
+  outcome (*read)(request&, const api_options&);
+  unsigned takes = nothing;
+};
 
-outcome read_put_queue(request& what, const api_options& options) {
-  if (auto finding = validate_queue_name(what.route.param))
-    return make_problem(complaints{{}, {std::move(*finding)}});
-  return proceed(
-    decode_settings(what.body, options.complaint_about_target),
-    [&](queue_settings& settings) -> outcome {
-      return put_queue{std::move(what.route.param), std::move(settings)};
-    });
-}
+/// In the order of the enumeration.
+constexpr std::array table = {
+  row{operation::create_queue, read_create_queue, body},
+  row{operation::list_queues, read_list_queues, query},
+  row{operation::get_queue, plain<get_queue>},
+  row{operation::put_queue, read_put_queue, body},
+  row{operation::patch_queue, read_patch_queue, body},
+  row{operation::delete_queue, read_delete_queue, query},
+  row{operation::pause_queue, plain<pause_queue>},
+  row{operation::resume_queue, plain<resume_queue>},
+  row{operation::hold_queue, told<decode_hold>, body},
+  row{operation::release_queue, plain<release_queue>},
+  row{operation::purge_queue, told<decode_purge>, body},
+  row{operation::get_secret, with_secret<plain<get_queue>>},
+  row{operation::rotate_secret, with_secret<told<decode_rotate>>, body},
+  row{operation::publish, read_publish, body},
+  row{operation::publish_batch, read_publish_batch, body},
+  row{operation::list_jobs, read_jobs<list_kind::jobs>, query},
+  row{operation::list_limit_keys, read_list_limit_keys, query},
+  row{operation::release_limit_key, read_release_limit_key},
+  row{operation::list_dead_letters, read_jobs<list_kind::dead_letters>, query},
+  row{operation::replay_dead_letters, told<decode_dlq_replay>, body},
+  row{operation::delete_dead_letters, read_delete_dead_letters, query},
+  row{operation::get_job, plain_job<get_job>},
+  row{operation::cancel_job, plain_job<cancel_job>},
+  row{operation::run_job_now, plain_job<run_job_now>},
+  row{operation::replay_job, told_job<decode_replay>, body},
+  row{operation::ack_job, told_job<decode_ack>, body},
+  row{operation::nack_job, told_job<decode_nack>, body},
+  row{operation::defer_job, told_job<decode_defer>, body},
+  row{operation::touch_job, told_job<decode_touch>, body},
+  row{operation::list_operations, read_list_operations, query},
+  row{operation::get_operation, read_operation<get_operation>},
+  row{operation::cancel_operation, read_operation<cancel_operation>},
+  row{operation::create_api_key, read_create_api_key, body},
+  row{operation::list_api_keys, read_list_api_keys, query},
+  row{operation::revoke_api_key, read_revoke_api_key},
+  row{operation::get_usage, read_usage, query},
+  row{operation::openapi, read_openapi, query},
+  row{operation::health, read_check<health_check>, query},
+  row{operation::readiness, read_check<ready_check>, query},
+};
 
-outcome read_get_job(const request& what) {
-  auto id = parse_job_id(what.route.param);
-  if (!id)
-    return make_problem(problem::job_not_found);
-  return get_job{*id};
-}
-
-/// Makes a call to the queue that the path names.
-template <class T>
-outcome to_queue(request& what, T message) {
-  return queue_call{std::move(what.route.param), std::move(message)};
-}
-
-outcome read_publish(request& what) {
-  return proceed(decode_publish(what.body),
-                 [&](publish& job) { return to_queue(what, std::move(job)); });
-}
-
-outcome read_patch(request& what, const api_options& options) {
-  return proceed(decode_settings_patch(what.body,
-                                       options.complaint_about_target),
-                 [&](queue_settings_patch& patch) {
-                   return to_queue(what, patch_queue{std::move(patch)});
-                 });
-}
-
-/// Reads an operation whose body says nothing.
-outcome read_bodiless(request& what) {
-  switch (what.route.route->operation) {
-    case operation::list_queues:
-      return read_list_queues(what);
-    case operation::delete_queue:
-      return read_delete_queue(what);
-    case operation::get_queue:
-      return to_queue(what, get_queue{});
-    case operation::pause_queue:
-      return to_queue(what, pause_queue{});
-    case operation::resume_queue:
-      return to_queue(what, resume_queue{});
-    case operation::get_job:
-      return read_get_job(what);
-    case operation::health:
-      return health_check{};
-    case operation::readiness:
-      return ready_check{};
-    default:
-      return make_problem(problem::internal_error);
-  }
-}
-
-bool names_a_queue(operation what) {
-  switch (what) {
-    case operation::get_queue:
-    case operation::patch_queue:
-    case operation::delete_queue:
-    case operation::pause_queue:
-    case operation::resume_queue:
-    case operation::publish:
-      return true;
-    default:
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (static_cast<std::size_t>(table[i].what) != i)
       return false;
-  }
+  return true;
 }
 
-/// Whether the route looks at its query itself, or does not care for it.
-bool takes_query(operation what) {
-  return what == operation::list_queues || what == operation::delete_queue
-         || what == operation::health || what == operation::readiness;
-}
+static_assert(is_in_order());
 
-response with_body(unsigned status, std::string body) {
-  return {status, {}, std::move(body)};
+/// Returns the response to a path that names what cannot be there.
+std::optional<response> complaint_about_path(const route_match& match) {
+  auto path = match.route->path;
+  auto wanted = match.route->operation;
+  if (path.starts_with("/v1/queues/{") && wanted != operation::put_queue
+      && validate_queue_name(match.param))
+    return no_such_queue(match.param);
+  if (path.starts_with("/v1/jobs/{") && !parse_job_id(match.param))
+    return make_problem(problem::job_not_found);
+  return std::nullopt;
 }
 
 } // namespace
 
-// -- requests -----------------------------------------------------------------
-
-std::variant<route_match, response> admit(const request_head& head,
-                                          const key_ring& keys) {
+std::variant<admission, response> admit(const request_head& head,
+                                        const key_ring& keys, wall_time now) {
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
   if (match && match->route->open)
-    return std::move(*match);
-  auto scopes = keys.authenticate(find_header(head, "authorization"));
-  if (!scopes)
+    return admission{std::move(*match), {}, {}};
+  auto who = keys.authenticate(find_header(head, "authorization"), now);
+  if (!who)
     return make_problem(problem::unauthenticated);
   if (!match)
     return answer_to(std::get<no_route>(found));
-  if (!scopes->contains(match->route->required))
+  if (!who->scopes.contains(match->route->required))
     return forbid(match->route->required);
-  return std::move(*match);
+  admission result{std::move(*match), std::move(*who), {}};
+  if (publishes(result.route.route->operation))
+    result.trace = read_trace_context(head.headers);
+  return result;
 }
 
 std::variant<call, response> read_call(request& what,
                                        const api_options& options) {
-  auto wanted = what.route.route->operation;
-  if (names_a_queue(wanted) && validate_queue_name(what.route.param))
-    return no_such_queue(what.route.param);
-  if (!takes_query(wanted))
+  if (auto wrong = complaint_about_path(what.route))
+    return std::move(*wrong);
+  const auto& how =
+    table[static_cast<std::size_t>(what.route.route->operation)];
+  if ((how.takes & query) == 0)
     if (auto wrong = query_reader{what.route.query}.finish(); !wrong.empty())
       return make_problem(wrong);
-  switch (wanted) {
-    case operation::publish:
-      return read_publish(what);
-    case operation::create_queue:
-      return proceed(
-        decode_create_queue(what.body, options.complaint_about_target),
-        [](create_queue& queue) -> outcome { return std::move(queue); });
-    case operation::put_queue:
-      return read_put_queue(what, options);
-    case operation::patch_queue:
-      return read_patch(what, options);
-    default:
-      return proceed(decode_nothing(what.body),
-                     [&](std::monostate) { return read_bodiless(what); });
-  }
-}
-
-// -- responses ----------------------------------------------------------------
-
-response answer(const put_queue_result& reply) {
-  return with_body(reply.created ? 201 : 200,
-                   encode(reply.view, reply.created));
-}
-
-response answer(const queue_view& reply) {
-  return with_body(200, encode(reply));
-}
-
-response answer(const queue_list& reply) {
-  return with_body(200, encode(reply));
-}
-
-response answer(const publish_result& reply) {
-  return with_body(reply.duplicate ? 200 : 201, encode(reply));
-}
-
-response answer(const job_view& reply) {
-  return with_body(200, encode(reply));
-}
-
-response answer(const error& reason) {
-  return make_problem(reason);
-}
-
-response deleted() {
-  return {204, {}, {}};
-}
-
-response alive() {
-  return with_body(200, R"({"status":"ok"})");
-}
-
-response ready() {
-  return with_body(200, R"({"status":"ready"})");
+  if ((how.takes & body) != 0)
+    return how.read(what, options);
+  return proceed(decode_nothing(what.body),
+                 [&](std::monostate) { return how.read(what, options); });
 }
 
 } // namespace tidegate::http

@@ -3,13 +3,16 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
+#include "http/codec.hpp"
 #include "http/keys.hpp"
 #include "http/message.hpp"
 #include "tidegate/error.hpp"
@@ -21,8 +24,57 @@ namespace tidegate::http {
 
 /// Something to ask of one queue.
 struct queue_call {
+  std::string project;
   std::string queue;
-  std::variant<get_queue, patch_queue, pause_queue, resume_queue, publish> what;
+  std::variant<get_queue, patch_queue, pause_queue, resume_queue, hold_queue,
+               release_queue, purge_queue, rotate_secret, publish,
+               publish_batch, list_jobs, list_limit_keys, release_limit_key,
+               replay_dead_letters, delete_dead_letters>
+    what;
+
+  /// Whether the answer shows the signing secret.
+  bool shows_secret = false;
+
+  /// Of a batch, see `publish_batch_body`. Where no job of it is valid, `what`
+  /// only asks whether there is such a queue.
+  std::vector<std::string> refusals = {};
+};
+
+/// Something to ask of the queue of one job.
+struct job_call {
+  std::string project;
+  job_id id;
+  std::variant<get_job, cancel_job, run_job_now, replay_job, ack_job, nack_job,
+               defer_job, touch_job>
+    what;
+};
+
+/// A page of the operations, which come whole and newest first.
+struct operations_page {
+  list_operations what;
+  std::size_t limit = 100;
+  /// Only those with smaller numbers.
+  std::uint64_t before = UINT64_MAX;
+};
+
+/// Asks for a key to be stored whose text only the answer has.
+struct new_api_key {
+  create_api_key what;
+  std::string key;
+};
+
+/// A page of the keys, which come whole and oldest first.
+struct api_keys_page {
+  list_api_keys what;
+  std::size_t limit = 100;
+  /// Only those with larger numbers.
+  std::uint64_t after = 0;
+};
+
+/// Asks what a project has done, to be summed up.
+struct usage_call {
+  get_usage what;
+  usage_by by = usage_by::queue;
 };
 
 /// Is the process up? To be answered at once, with `alive()`.
@@ -31,22 +83,13 @@ struct health_check {};
 /// Can the server do its work? To be answered with `ready()` or an `error`.
 struct ready_check {};
 
-/// What a request asks for.
-///
-/// | call            | answered with                    |
-/// | --------------- | -------------------------------- |
-/// | `create_queue`  | `put_queue_result`               |
-/// | `put_queue`     | `put_queue_result`               |
-/// | `delete_queue`  | `deleted()`                      |
-/// | `list_queues`   | `queue_list`                     |
-/// | `queue_call`    | `publish_result` to a `publish`, else `queue_view` |
-/// | `get_job`       | `job_view`                       |
-/// | `health_check`  | `alive()`                        |
-/// | `ready_check`   | `ready()`                        |
-///
-/// and each of them with an `error`.
-using call = std::variant<create_queue, put_queue, delete_queue, list_queues,
-                          queue_call, get_job, health_check, ready_check>;
+/// What a request asks for. What has a `what` stands for the message in there;
+/// the answer to each message stands in `protocol.hpp`.
+using call =
+  std::variant<create_queue, put_queue, delete_queue, list_queues, queue_call,
+               job_call, operations_page, get_operation, cancel_operation,
+               new_api_key, api_keys_page, revoke_api_key, usage_call,
+               health_check, ready_check>;
 
 // -- requests -----------------------------------------------------------------
 
@@ -57,12 +100,19 @@ struct api_options {
   /// thread.
   std::function<std::optional<std::string>(const std::string& url)>
     complaint_about_target;
+
+  /// Reads the clock. Any thread.
+  std::function<wall_time()> now = [] {
+    using std::chrono::system_clock;
+    return wall_time{std::chrono::duration_cast<duration>(
+      system_clock::now().time_since_epoch())};
+  };
 };
 
 /// Decides whether a request may go on to its body. Otherwise returns the
 /// response: 400, 401, 403, 404 or 405.
-std::variant<route_match, response> admit(const request_head& head,
-                                          const key_ring& keys);
+std::variant<admission, response> admit(const request_head& head,
+                                        const key_ring& keys, wall_time now);
 
 /// Reads what a request asks for, or returns the response that says what is
 /// wrong with it. Takes the body's bytes out of `what` where it can.
@@ -70,27 +120,59 @@ std::variant<call, response> read_call(request& what,
                                        const api_options& options);
 
 // -- responses ----------------------------------------------------------------
+//
+// Each of these returns the response to `asked` that tells of `reply`.
 
 /// 201 with the signing secret where the queue was created, else 200.
-response answer(const put_queue_result& reply);
+response answer(const call& asked, const put_queue_result& reply);
 
-response answer(const queue_view& reply);
+response answer(const call& asked, const queue_view& reply);
 
-response answer(const queue_list& reply);
+response answer(const call& asked, const queue_list& reply);
+
+/// 204.
+response answer(const call& asked, const queue_deleted& reply);
 
 /// 201, or 200 where the job was there already.
-response answer(const publish_result& reply);
+response answer(const call& asked, const publish_result& reply);
 
-response answer(const job_view& reply);
+/// 200, whatever became of each.
+response answer(const call& asked, const publish_batch_result& reply);
+
+response answer(const call& asked, const job_view& reply);
+
+response answer(const call& asked, const job_list& reply);
+
+response answer(const call& asked, const jobs_removed& reply);
+
+response answer(const call& asked, const replay_plan& reply);
+
+response answer(const call& asked, const report_taken& reply);
+
+response answer(const call& asked, const limit_key_view& reply);
+
+response answer(const call& asked, const limit_key_list& reply);
+
+response answer(const call& asked, const operation_record& reply);
+
+response answer(const call& asked, const operation_list& reply);
+
+/// 201 with the key.
+response answer(const call& asked, const api_key_record& reply);
+
+response answer(const call& asked, const api_key_list& reply);
+
+/// 204.
+response answer(const call& asked, const api_key_revoked& reply);
+
+response answer(const call& asked, const usage_list& reply);
+
+/// 200: the server can do its work.
+response answer(const call& asked, const ready_for_work& reply);
 
 /// The status belongs to the code, see `problem.hpp`.
 response answer(const error& reason);
 
-/// 204.
-response deleted();
-
 response alive();
-
-response ready();
 
 } // namespace tidegate::http

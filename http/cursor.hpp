@@ -2,18 +2,44 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tidegate::http {
 
-/// Returns the cursor of a list of queues whose last item was `name`. It is the
-/// same on every server, and stays valid when that queue is gone.
-std::string make_queue_cursor(std::string_view name);
+enum class list_kind : std::uint8_t {
+  queues,
+  jobs,
+  dead_letters,
+  limit_keys,
+  operations,
+  api_keys,
+};
 
-/// Returns the name in `cursor`, nothing where `make_queue_cursor` did not make
-/// it. That guards against mistakes; it keeps nothing secret.
-std::optional<std::string> read_queue_cursor(std::string_view cursor);
+/// A list that has pages. A cursor of one is none of another.
+struct list_name {
+  list_kind kind = list_kind::queues;
+  std::string_view project = {};
+
+  /// Where it is a list of something inside of a queue.
+  std::string_view queue = {};
+};
+
+/// Returns the cursor of a page whose last item was at `position`. It is the
+/// same on every server, and stays valid when that item is gone.
+std::string make_cursor(const list_name& list, std::string_view position);
+
+/// Returns the position in `cursor`, nothing where `make_cursor` did not make
+/// it for this list. That guards against mistakes; it keeps nothing secret.
+std::optional<std::string> read_cursor(const list_name& list,
+                                       std::string_view cursor);
+
+/// The same for positions that are numbers.
+std::string make_cursor(const list_name& list, std::uint64_t position);
+
+std::optional<std::uint64_t> read_number_cursor(const list_name& list,
+                                                std::string_view cursor);
 
 } // namespace tidegate::http

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include <caf/response_type.hpp>
 #include <caf/result.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_behavior.hpp>
@@ -16,45 +17,34 @@ namespace {
 /// Most calls that one gateway has under way; beyond: 503.
 constexpr std::size_t under_way_max = 20'000;
 
-/// Most queues whose handles a gateway remembers.
-constexpr std::size_t queues_max = 10'000;
+/// What `Actor` answers to a `Message`, as its interface says.
+template <class Actor, class Message>
+using reply_of = std::tuple_element_t<
+  0,
+  typename caf::response_type<typename Actor::signatures, Message>::tuple_type>;
 
+/// Whether `Actor` takes a `Message`.
+template <class Actor, class Message>
+constexpr bool takes =
+  caf::response_type<typename Actor::signatures, Message>::valid;
+
+/// Returns the message that a call stands for.
 template <class T>
-struct reply_to;
-
-template <>
-struct reply_to<create_queue> {
-  using type = put_queue_result;
-};
-
-template <>
-struct reply_to<put_queue> {
-  using type = put_queue_result;
-};
-
-template <>
-struct reply_to<delete_queue> {
-  using type = queue_deleted;
-};
-
-template <>
-struct reply_to<list_queues> {
-  using type = queue_list;
-};
-
-template <class T>
-response to_response(const T& reply) {
-  if constexpr (std::is_same_v<T, queue_deleted>)
-    return deleted();
-  else if constexpr (std::is_same_v<T, ready_for_work>)
-    return ready();
+const auto& message_of(const T& what) {
+  if constexpr (requires { what.what; })
+    return what.what;
   else
-    return answer(reply);
+    return what;
 }
 
-const std::string* queue_of(const pending_call& c) {
-  auto what = std::get_if<queue_call>(&c.what);
-  return what ? &what->queue : nullptr;
+template <class Message>
+const auto& peer_for(const gateway_peers& peers) {
+  if constexpr (takes<registry_actor, Message>)
+    return peers.registry;
+  else if constexpr (takes<operations_actor, Message>)
+    return peers.operations;
+  else
+    return peers.access;
 }
 
 } // namespace
@@ -63,8 +53,8 @@ gateway_state::gateway_state(gateway_actor::pointer self) : self_(self) {
   // nop
 }
 
-void gateway_state::open(registry_actor registry) {
-  registry_ = std::move(registry);
+void gateway_state::open(gateway_peers peers) {
+  peers_ = std::move(peers);
 }
 
 void gateway_state::handle(pending_call_ptr c) {
@@ -76,75 +66,103 @@ void gateway_state::handle(pending_call_ptr c) {
   std::visit([&](const auto& what) { execute(what, c); }, c->what);
 }
 
+// -- calls --------------------------------------------------------------------
+
 template <class T>
 void gateway_state::execute(const T& what, const pending_call_ptr& c) {
-  if constexpr (std::is_same_v<T, health_check>)
-    finish(c, alive());
-  else if constexpr (std::is_same_v<T, ready_check>)
-    ask<ready_for_work>(registry_, check_ready{}, c);
-  else
-    ask<typename reply_to<T>::type>(registry_, what, c);
+  const auto& message = message_of(what);
+  using message_type = std::decay_t<decltype(message)>;
+  ask(peer_for<message_type>(peers_), message, c);
 }
 
 void gateway_state::execute(const queue_call& what, const pending_call_ptr& c) {
-  auto i = queues_.find(what.queue);
-  if (i == queues_.end())
-    look_up(c);
+  if (auto queue = by_name_.find(what.project, what.queue))
+    ask_queue(*queue, c);
   else
-    ask_queue(i->second, c);
+    look_up(c);
 }
 
-void gateway_state::execute(const get_job& what, const pending_call_ptr& c) {
-  self_->request(registry_, caf::infinite, find_queue_of{what.id})
-    .then([this, c,
-           what](const queue_actor& queue) { ask<job_view>(queue, what, c); },
-          [this, c](const caf::error& reason) { fail(from_caf(reason), c); });
+void gateway_state::execute(const job_call& what, const pending_call_ptr& c) {
+  if (auto queue = by_id_.find(what.project, what.id.queue))
+    ask_queue(*queue, c);
+  else
+    look_up(c);
 }
 
-void gateway_state::look_up(const pending_call_ptr& c) {
+void gateway_state::execute(const health_check&, const pending_call_ptr& c) {
+  finish(c, alive());
+}
+
+void gateway_state::execute(const ready_check&, const pending_call_ptr& c) {
+  ask(peers_.registry, check_ready{}, c);
+}
+
+// -- queues -------------------------------------------------------------------
+
+template <class Message>
+void gateway_state::look_up(Message what, const pending_call_ptr& c) {
   c->looked_up = true;
-  self_->request(registry_, caf::infinite, find_queue{*queue_of(*c)})
+  self_->request(peers_.registry, caf::infinite, std::move(what))
     .then(
       [this, c](const queue_actor& queue) {
-        if (queues_.size() >= queues_max)
-          queues_.clear();
-        queues_[*queue_of(*c)] = queue;
+        remember(queue, c->what);
         ask_queue(queue, c);
       },
       [this, c](const caf::error& reason) { fail(from_caf(reason), c); });
 }
 
-void gateway_state::ask_queue(const queue_actor& queue,
-                              const pending_call_ptr& c) {
-  auto visitor = [&](const auto& what) {
-    using T = std::decay_t<decltype(what)>;
-    if constexpr (std::is_same_v<T, publish>)
-      ask<publish_result>(queue, what, c);
-    else
-      ask<queue_view>(queue, what, c);
-  };
-  std::visit(visitor, std::get<queue_call>(c->what).what);
+void gateway_state::look_up(const pending_call_ptr& c) {
+  if (auto what = std::get_if<queue_call>(&c->what))
+    look_up(find_queue{what->queue, what->project}, c);
+  else if (auto job = std::get_if<job_call>(&c->what))
+    look_up(find_queue_of{job->id, job->project}, c);
 }
 
-template <class Reply, class Actor, class Message>
+void gateway_state::remember(const queue_actor& queue, const call& what) {
+  if (auto named = std::get_if<queue_call>(&what))
+    by_name_.put(named->project, named->queue, queue);
+  else if (auto job = std::get_if<job_call>(&what))
+    by_id_.put(job->project, job->id.queue, queue);
+}
+
+/// Returns whether the call is one to a queue.
+bool gateway_state::forget(const call& what) {
+  if (auto named = std::get_if<queue_call>(&what))
+    by_name_.erase(named->project, named->queue);
+  else if (auto job = std::get_if<job_call>(&what))
+    by_id_.erase(job->project, job->id.queue);
+  else
+    return false;
+  return true;
+}
+
+void gateway_state::ask_queue(const queue_actor& queue,
+                              const pending_call_ptr& c) {
+  auto visitor = [&](const auto& message) { ask(queue, message, c); };
+  if (auto what = std::get_if<queue_call>(&c->what))
+    std::visit(visitor, what->what);
+  else if (auto job = std::get_if<job_call>(&c->what))
+    std::visit(visitor, job->what);
+}
+
+// -- replies ------------------------------------------------------------------
+
+template <class Actor, class Message>
 void gateway_state::ask(const Actor& whom, Message what,
                         const pending_call_ptr& c) {
+  using reply = reply_of<Actor, Message>;
   self_->request(whom, caf::infinite, std::move(what))
-    .then([this, c](const Reply& reply) { finish(c, to_response(reply)); },
+    .then([this, c](const reply& x) { finish(c, answer(c->what, x)); },
           [this, c](const caf::error& reason) { fail(from_caf(reason), c); });
 }
 
 void gateway_state::fail(const error& reason, const pending_call_ptr& c) {
-  auto queue = queue_of(*c);
   auto gone = reason.code == errc::queue_not_found
               || reason.code == errc::draining;
-  if (queue && gone) {
-    queues_.erase(*queue);
-    // The queue that was remembered is gone; there may be a new one.
-    if (!c->looked_up) {
-      look_up(c);
-      return;
-    }
+  // The queue that was remembered is gone; there may be a new one.
+  if (gone && forget(c->what) && !c->looked_up) {
+    look_up(c);
+    return;
   }
   finish(c, answer(reason));
 }
@@ -156,9 +174,9 @@ void gateway_state::finish(const pending_call_ptr& c, response what) {
 
 gateway_actor::behavior_type
 make_gateway(gateway_actor::stateful_pointer<gateway_state> self,
-             registry_actor registry) {
+             gateway_peers peers) {
   auto& state = self->state;
-  state.open(std::move(registry));
+  state.open(std::move(peers));
   return {
     [&state](pending_call_ptr& c) { state.handle(std::move(c)); },
   };

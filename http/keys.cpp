@@ -1,11 +1,14 @@
 #include "http/keys.hpp"
 
-#include <memory>
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+
+#include "tidegate/messages.hpp"
 
 namespace tidegate::http {
 
@@ -55,6 +58,13 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
   return text.substr(start);
 }
 
+/// Returns where a digest is looked up.
+std::uint64_t place_of(const key_digest& digest) {
+  std::uint64_t result = 0;
+  std::memcpy(&result, digest.data(), sizeof(result));
+  return result;
+}
+
 } // namespace
 
 key_digest digest_of(std::string_view key) {
@@ -83,21 +93,66 @@ std::string make_api_key() {
   return key;
 }
 
-void key_ring::add(const key_digest& digest, scope_set scopes) {
-  entries_.push_back({digest, scopes});
+void key_set::add(const key_digest& digest, scope_set scopes) {
+  add({digest, {api_key_id{}, default_project, scopes}, std::nullopt});
 }
 
-std::optional<scope_set>
-key_ring::authenticate(std::optional<std::string_view> authorization) const {
+void key_set::add(const api_key_record& record) {
+  entry result;
+  if (record.digest.size() != result.digest.size())
+    return;
+  std::copy(record.digest.begin(), record.digest.end(), result.digest.begin());
+  result.who = {record.id, record.project, scope_set::from_bits(record.scopes)};
+  result.expires_at = record.expires_at;
+  add(std::move(result));
+}
+
+void key_set::add(entry what) {
+  auto place = place_of(what.digest);
+  entries_.emplace(place, std::move(what));
+}
+
+const caller* key_set::find(const key_digest& digest, wall_time now) const {
+  const caller* result = nullptr;
+  auto [first, last] = entries_.equal_range(place_of(digest));
+  for (auto i = first; i != last; ++i) {
+    const auto& entry = i->second;
+    auto same = CRYPTO_memcmp(entry.digest.data(), digest.data(), digest.size())
+                == 0;
+    if (same && (!entry.expires_at || now < *entry.expires_at))
+      result = &entry.who;
+  }
+  return result;
+}
+
+key_ring::key_ring(key_set own)
+  : own_(std::move(own)), keys_(std::make_shared<const key_set>(own_)) {
+  // nop
+}
+
+void key_ring::replace(const std::vector<api_key_record>& records) {
+  auto keys = own_;
+  for (const auto& record : records)
+    keys.add(record);
+  auto next = std::make_shared<const key_set>(std::move(keys));
+  std::lock_guard guard{mutex_};
+  keys_ = std::move(next);
+}
+
+std::optional<caller>
+key_ring::authenticate(std::optional<std::string_view> authorization,
+                       wall_time now) const {
   auto token = authorization ? bearer_token(*authorization) : std::nullopt;
   if (!token)
     return std::nullopt;
-  auto digest = digest_of(*token);
-  std::optional<scope_set> result;
-  for (const auto& entry : entries_)
-    if (CRYPTO_memcmp(entry.digest.data(), digest.data(), digest.size()) == 0)
-      result = entry.scopes;
-  return result;
+  auto keys = current();
+  auto found = keys->find(digest_of(*token), now);
+  return found ? std::optional{*found} : std::nullopt;
+}
+
+std::shared_ptr<const key_set> key_ring::current() const {
+  std::lock_guard guard{mutex_};
+  return keys_;
 }
 
 } // namespace tidegate::http

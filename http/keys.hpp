@@ -5,12 +5,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "http/message.hpp"
 #include "http/routes.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
 
 namespace tidegate::http {
 
@@ -26,26 +32,63 @@ key_digest digest_of(std::string_view key);
 /// @throws std::runtime_error where there is no randomness
 std::string make_api_key();
 
-/// The keys that open the API. Reading is safe from several threads; `add` is
-/// for the time before the server starts.
-class key_ring {
+/// Keys that open the API. Reading is safe from several threads.
+class key_set {
 public:
-  /// Lets whoever knows the key with this digest do what `scopes` says.
+  /// Lets whoever knows the key with this digest do what `scopes` says, in the
+  /// default project.
   void add(const key_digest& digest, scope_set scopes);
 
-  /// Returns what the sender of an `Authorization` header may do, nothing where
-  /// it holds no key of this ring. Takes the same time wherever the key differs
-  /// from those of the ring. RFC 6750, section 2.1.
-  std::optional<scope_set>
-  authenticate(std::optional<std::string_view> authorization) const;
+  /// Lets whoever knows the key of `record` do what that says. One whose digest
+  /// is no SHA-256 is passed over.
+  void add(const api_key_record& record);
+
+  std::size_t size() const {
+    return entries_.size();
+  }
+
+  /// Returns whose key has this digest and is valid at `now`, nothing where
+  /// there is none.
+  ///
+  /// Digests are looked up by their first bytes and compared in constant time.
+  /// What the first bytes tell by the time that it takes says nothing of the
+  /// key: it would have to be found by its SHA-256.
+  const caller* find(const key_digest& digest, wall_time now) const;
 
 private:
   struct entry {
     key_digest digest;
-    scope_set scopes;
+    caller who;
+    std::optional<wall_time> expires_at;
   };
 
-  std::vector<entry> entries_;
+  void add(entry what);
+
+  std::unordered_multimap<std::uint64_t, entry> entries_;
+};
+
+/// The keys that open the API now. All functions may be called from any thread.
+class key_ring {
+public:
+  /// `own` is what the server was started with.
+  explicit key_ring(key_set own = {});
+
+  /// Lets in the keys of `records`, beside those from the start, and no others:
+  /// whoever asks after this has returned meets the new keys.
+  void replace(const std::vector<api_key_record>& records);
+
+  /// Returns who sent an `Authorization` header, nothing where it holds no key
+  /// that is valid at `now`. RFC 6750, section 2.1.
+  std::optional<caller>
+  authenticate(std::optional<std::string_view> authorization,
+               wall_time now) const;
+
+private:
+  std::shared_ptr<const key_set> current() const;
+
+  const key_set own_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const key_set> keys_;
 };
 
 } // namespace tidegate::http

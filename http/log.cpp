@@ -1,5 +1,6 @@
 #include "http/log.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <spdlog/logger.h>
@@ -40,6 +41,15 @@ log_severity severity_of(event_kind kind) {
 
 std::string quoted(std::string_view text) {
   return json_writer{}.value(text).take();
+}
+
+/// Returns `text` for a line of words: what strangers wrote ends no line.
+std::string on_one_line(const std::string& text) {
+  auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  };
+  return std::any_of(text.begin(), text.end(), is_control) ? quoted(text)
+                                                           : text;
 }
 
 } // namespace
@@ -87,11 +97,13 @@ void log::write(const service_event& event) {
   auto add = [&](std::string_view name, const std::string& value) {
     text += impl_->options.json
               ? (text.empty() ? "" : ",") + quoted(name) + ":" + quoted(value)
-              : (text.empty() ? "" : " ") + value;
+              : (text.empty() ? "" : " ") + on_one_line(value);
   };
   add("event", to_string(event.kind));
   if (!event.queue.empty())
     add("queue", event.queue);
+  if (!event.limit_key.empty())
+    add("limitKey", event.limit_key);
   if (event.job)
     add("job", to_string(*event.job));
   if (event.cause != hold_cause::none)

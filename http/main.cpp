@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,9 +20,12 @@
 #include "config/config_file.hpp"
 #include "config/settings.hpp"
 #include "http/first_key.hpp"
+#include "http/key_commands.hpp"
 #include "http/log.hpp"
 #include "http/process.hpp"
 #include "http/version.hpp"
+#include "storage/sqlite_access.hpp"
+#include "storage/sqlite_process.hpp"
 #include "storage/sqlite_store.hpp"
 
 namespace {
@@ -82,6 +86,13 @@ int refuse(const std::string& why) {
   return exit_usage;
 }
 
+/// Where a server whose data is in `data` keeps everything.
+sqlite_options store_in(const std::filesystem::path& data) {
+  sqlite_options storage;
+  storage.file = data / "tidegate.db";
+  return storage;
+}
+
 int run(const config::serve& command) {
   const auto& with = command.with;
   http::log log{
@@ -96,9 +107,8 @@ int run(const config::serve& command) {
   if (failed)
     return fail(log,
                 "cannot make " + with.data.string() + ": " + failed.message());
-  sqlite_options storage;
-  storage.file = with.data / "tidegate.db";
-  auto store = open_sqlite_store(storage);
+  skip_sqlite_memory_statistics();
+  auto store = open_sqlite_store(store_in(with.data));
   if (!store)
     return fail(log, store.reason().message);
   auto key = http::first_key(config::process_environment("TIDEGATE_API_KEY"),
@@ -116,6 +126,7 @@ int run(const config::serve& command) {
   options.targets = std::move(*targets);
   options.trusted_ca_file = with.trusted_ca.string();
   options.drain_timeout = with.drain_timeout;
+  options.in_flight_max = with.max_in_flight;
   options.store = std::move(*store);
   options.on_listening = [&with](std::uint16_t port) {
     auto literal = with.listen_host.find(':') == std::string::npos
@@ -124,6 +135,57 @@ int run(const config::serve& command) {
     std::cout << "listening http://" << literal << ':' << port << std::endl;
   };
   return http::run_process(std::move(options), log);
+}
+
+wall_time now() {
+  auto since = std::chrono::system_clock::now().time_since_epoch();
+  return wall_time{std::chrono::duration_cast<duration>(since)};
+}
+
+int fail(const std::string& why) {
+  std::cerr << "tidegate: " << why << '\n';
+  return exit_failure;
+}
+
+int run(const config::create_key& command) {
+  auto made = http::make_key(
+    {command.project, command.scopes, command.name, command.expires_at}, now());
+  if (!made)
+    return refuse(made.reason().message);
+  std::error_code failed;
+  std::filesystem::create_directories(command.data, failed);
+  if (failed)
+    return fail("cannot make " + command.data.string() + ": "
+                + failed.message());
+  auto id = create_api_key(store_in(command.data), made->record);
+  if (!id)
+    return fail(id.reason().message);
+  made->record.id = *id;
+  std::cout << http::print_created(*made);
+  return EXIT_SUCCESS;
+}
+
+int run(const config::list_keys& command) {
+  auto keys = list_api_keys(store_in(command.data));
+  if (!keys)
+    return fail(keys.reason().message);
+  std::cout << (command.json ? http::print_key_json(*keys)
+                             : http::print_key_table(*keys));
+  return EXIT_SUCCESS;
+}
+
+int run(const config::revoke_key& command) {
+  auto id = parse_api_key_id(command.id);
+  if (!id)
+    return refuse("ID must be that of a key, such as key_3, got \"" + command.id
+                  + '"');
+  auto done = revoke_api_key(store_in(command.data), *id);
+  if (!done)
+    return fail(done.reason().message);
+  if (!*done)
+    return fail("there is no " + command.id);
+  std::cout << "revoked " << command.id << '\n';
+  return EXIT_SUCCESS;
 }
 
 int run(const config::check_config& command) {

@@ -12,17 +12,17 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-bool same_name(std::string_view x, std::string_view y) {
+} // namespace
+
+bool same_header_name(std::string_view x, std::string_view y) {
   return std::equal(x.begin(), x.end(), y.begin(), y.end(),
                     [](char a, char b) { return lower(a) == lower(b); });
 }
 
-} // namespace
-
 std::optional<std::string_view> find_header(const request_head& head,
                                             std::string_view name) {
   for (const auto& field : head.headers)
-    if (same_name(field.name, name))
+    if (same_header_name(field.name, name))
       return field.value;
   return std::nullopt;
 }

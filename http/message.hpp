@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http/routes.hpp"
+#include "tidegate/ids.hpp"
 
 namespace tidegate::http {
 
@@ -33,14 +34,47 @@ struct request_head {
   std::span<const field_view> headers;
 };
 
+/// Whether two names of headers are the same, whatever the case of their
+/// letters.
+bool same_header_name(std::string_view x, std::string_view y);
+
 /// Returns the value of the first header `name`, whatever the case of its
 /// letters.
 std::optional<std::string_view> find_header(const request_head& head,
                                             std::string_view name);
 
+/// Who calls, as their key says.
+struct caller {
+  /// 0: the key that the server was started with.
+  api_key_id key;
+  std::string project;
+  scope_set scopes;
+  bool operator==(const caller&) const = default;
+};
+
+/// W3C Trace Context of a request; empty: none.
+struct trace_context {
+  std::string traceparent;
+  std::string tracestate;
+  bool operator==(const trace_context&) const = default;
+};
+
+/// What is known of a request that was let in before its body is read.
+struct admission {
+  route_match route;
+
+  /// Without meaning where the route is open.
+  caller who;
+
+  /// Read only where it goes along with what is published.
+  trace_context trace;
+};
+
 /// A request that was let in, with its body.
 struct request {
   route_match route;
+  caller who;
+  trace_context trace;
   std::string body;
 
   /// The `x-request-id` that the response will carry.

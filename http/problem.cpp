@@ -43,10 +43,21 @@ constexpr std::array table = {
       "A queue of this name exists"},
   row{problem::queue_not_empty, 409, "queue_not_empty",
       "The queue still has live jobs"},
+  row{problem::not_ack_mode, 409, "not_ack_mode",
+      "The queue is in standard mode: the webhook's answer is the outcome"},
+  row{problem::not_awaiting_outcome, 409, "not_awaiting_outcome",
+      "No outcome of this job is owed"},
+  row{problem::stale_delivery, 409, "stale_delivery",
+      "The job is not awaiting the outcome of this delivery"},
+  row{problem::job_completed, 409, "job_completed", "The job is completed"},
+  row{problem::job_dead, 409, "job_dead", "The job is dead"},
+  row{problem::not_dead, 409, "not_dead", "The job is not dead"},
   row{problem::payload_too_large, 413, "payload_too_large",
       "The body is too large"},
   row{problem::expectation_failed, 417, "expectation_failed",
       "Only 100-continue can be expected"},
+  row{problem::queue_full, 429, "queue_full",
+      "The queue has as many live jobs as it may", "1"},
   row{problem::headers_too_large, 431, "headers_too_large",
       "The request line and the headers are too large"},
   row{problem::internal_error, 500, "internal_error",
@@ -101,6 +112,22 @@ problem problem_of(errc code) {
       return problem::draining;
     case errc::storage_unavailable:
       return problem::storage_unavailable;
+    case errc::queue_full:
+      return problem::queue_full;
+    case errc::not_ack_mode:
+      return problem::not_ack_mode;
+    case errc::not_awaiting_outcome:
+      return problem::not_awaiting_outcome;
+    case errc::stale_delivery:
+      return problem::stale_delivery;
+    case errc::job_completed:
+      return problem::job_completed;
+    case errc::job_dead:
+      return problem::job_dead;
+    case errc::not_dead:
+      return problem::not_dead;
+    case errc::not_found:
+      return problem::not_found;
   }
   return problem::internal_error;
 }
@@ -122,6 +149,23 @@ void write_fields(json_writer& out, std::vector<field_error> fields) {
   out.end_object();
 }
 
+/// Prints the members of the object that tells of `what`.
+void write_complaints(json_writer& out, const complaints& what) {
+  out.key("error").begin_object();
+  out.key("formErrors").begin_array();
+  for (const auto& message : what.form)
+    out.value(message);
+  out.end_array().key("fieldErrors");
+  write_fields(out, what.fields);
+  out.end_object().member("code", code_of(problem::validation_failed));
+}
+
+void write_sentence(json_writer& out, problem what, std::string_view sentence) {
+  const auto& entry = look_up(what);
+  out.member("error", sentence.empty() ? entry.sentence : sentence)
+    .member("code", entry.code);
+}
+
 } // namespace
 
 std::string_view code_of(problem what) {
@@ -132,10 +176,9 @@ response make_problem(problem what, std::string_view sentence) {
   const auto& entry = look_up(what);
   auto result = head_of(entry);
   json_writer out;
-  out.begin_object()
-    .member("error", sentence.empty() ? entry.sentence : sentence)
-    .member("code", entry.code)
-    .end_object();
+  out.begin_object();
+  write_sentence(out, what, sentence);
+  out.end_object();
   result.body = out.take();
   return result;
 }
@@ -150,13 +193,9 @@ response make_problem(const complaints& what) {
   const auto& entry = look_up(problem::validation_failed);
   auto result = head_of(entry);
   json_writer out;
-  out.begin_object().key("error").begin_object();
-  out.key("formErrors").begin_array();
-  for (const auto& message : what.form)
-    out.value(message);
-  out.end_array().key("fieldErrors");
-  write_fields(out, what.fields);
-  out.end_object().member("code", entry.code).end_object();
+  out.begin_object();
+  write_complaints(out, what);
+  out.end_object();
   result.body = out.take();
   return result;
 }
@@ -165,6 +204,24 @@ response make_problem(const error& reason) {
   if (reason.code == errc::validation_failed)
     return make_problem(complaints{{reason.message}, {}});
   return make_problem(problem_of(reason.code), reason.message);
+}
+
+std::string refused_entry(const complaints& what) {
+  json_writer out;
+  out.begin_object().member("ok", false);
+  write_complaints(out, what);
+  out.end_object();
+  return out.take();
+}
+
+std::string refused_entry(const error& reason) {
+  if (reason.code == errc::validation_failed)
+    return refused_entry(complaints{{reason.message}, {}});
+  json_writer out;
+  out.begin_object().member("ok", false);
+  write_sentence(out, problem_of(reason.code), reason.message);
+  out.end_object();
+  return out.take();
 }
 
 } // namespace tidegate::http

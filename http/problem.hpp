@@ -27,8 +27,15 @@ enum class problem : std::uint8_t {
   request_timeout,
   queue_exists,
   queue_not_empty,
+  not_ack_mode,
+  not_awaiting_outcome,
+  stale_delivery,
+  job_completed,
+  job_dead,
+  not_dead,
   payload_too_large,
   expectation_failed,
+  queue_full,
   headers_too_large,
   internal_error,
   unsupported_transfer_coding,
@@ -69,5 +76,10 @@ response make_problem(const complaints& what);
 
 /// Returns the response to a call that failed.
 response make_problem(const error& reason);
+
+/// Returns what stands for a refused entry of a batch: `"ok": false` and what a
+/// response of its own would say.
+std::string refused_entry(const complaints& what);
+std::string refused_entry(const error& reason);
 
 } // namespace tidegate::http

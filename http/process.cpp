@@ -86,15 +86,15 @@ private:
 /// Stands between the server's sessions and the gateways.
 class gateway_handler : public handler {
 public:
-  gateway_handler(key_ring keys, api_options options,
+  gateway_handler(std::shared_ptr<const key_ring> keys, api_options options,
                   std::vector<gateway_actor> gateways)
     : keys_(std::move(keys)), options_(std::move(options)),
       gateways_(std::move(gateways)) {
     // nop
   }
 
-  std::variant<route_match, response> admit(const request_head& head) override {
-    return http::admit(head, keys_);
+  std::variant<admission, response> admit(const request_head& head) override {
+    return http::admit(head, *keys_, options_.now());
   }
 
   void handle(request what, responder respond) override {
@@ -109,7 +109,7 @@ public:
   }
 
 private:
-  key_ring keys_;
+  std::shared_ptr<const key_ring> keys_;
   api_options options_;
   std::vector<gateway_actor> gateways_;
   std::atomic<std::size_t> next_ = 0;
@@ -153,7 +153,8 @@ class running_server {
 public:
   running_server(process_options options, log& out)
     : options_(std::move(options)), log_(out), threads_(options_.threads),
-      config_(threads_.contexts()), system_(std::in_place, config_) {
+      config_(threads_.contexts()), system_(std::in_place, config_),
+      keys_(std::make_shared<key_ring>(std::move(options_.keys))) {
     // nop
   }
 
@@ -173,6 +174,7 @@ private:
   thread_pool threads_;
   asio_config config_;
   std::optional<caf::actor_system> system_;
+  std::shared_ptr<key_ring> keys_;
   std::shared_ptr<client> client_;
   std::optional<service> service_;
   event_listener event_log_;
@@ -206,8 +208,12 @@ std::optional<std::string> running_server::start_service() {
   options.store = std::move(options_.store);
   options.transport = client_;
   options.random = draw_random;
+  options.in_flight_max = options_.in_flight_max;
   options.make_secret = make_signing_secret;
   options.listener = event_log_;
+  options.on_api_keys = [keys = keys_](const auto& list) {
+    keys->replace(list);
+  };
   service_.emplace(*system_, std::move(options));
   if (auto wrong = service_->start_and_wait())
     return wrong->message;
@@ -216,15 +222,18 @@ std::optional<std::string> running_server::start_service() {
 
 std::optional<std::string> running_server::start_server() {
   for (std::uint32_t i = 0; i < options_.threads; ++i)
-    gateways_.push_back(system_->spawn(make_gateway, service_->registry()));
+    gateways_.push_back(system_->spawn(
+      make_gateway, gateway_peers{service_->registry(), service_->operations(),
+                                  service_->access()}));
   api_options api;
+  api.now = [] { return read_clocks().wall; };
   api.complaint_about_target =
     [targets = options_.targets](const std::string& url) {
       return complaint_about_webhook(targets, url);
     };
   server_.emplace(options_.server, threads_.contexts(),
-                  std::make_shared<gateway_handler>(std::move(options_.keys),
-                                                    std::move(api), gateways_));
+                  std::make_shared<gateway_handler>(keys_, std::move(api),
+                                                    gateways_));
   if (auto wrong = server_->start())
     return wrong;
   options_.on_listening(server_->port());

@@ -30,11 +30,14 @@ struct process_options {
   /// See `client_options`.
   std::string trusted_ca_file;
 
-  /// Who may call the API.
-  key_ring keys;
+  /// Who may call the API besides those whose keys are stored.
+  key_set keys;
 
   /// How long a stop waits for running deliveries.
   duration drain_timeout{};
+
+  /// See `service_options`.
+  std::uint64_t in_flight_max = 0;
 
   std::unique_ptr<tidegate::store> store;
 

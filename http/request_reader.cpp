@@ -38,8 +38,8 @@ bool is_number(std::string_view text) {
 
 class request_reader::impl {
 public:
-  impl(std::size_t header_bytes_max, std::size_t body_bytes_max)
-    : header_bytes_max_(header_bytes_max), body_bytes_max_(body_bytes_max) {
+  explicit impl(std::size_t header_bytes_max)
+    : header_bytes_max_(header_bytes_max) {
     // nop
   }
 
@@ -84,7 +84,6 @@ public:
   std::optional<problem> fault_;
   bool in_body_ = false;
   std::size_t header_bytes_max_;
-  std::size_t body_bytes_max_;
 
 private:
   /// Starts a request if there is a byte of one. RFC 9112, section 2.2: empty
@@ -176,9 +175,8 @@ private:
   }
 };
 
-request_reader::request_reader(std::size_t header_bytes_max,
-                               std::size_t body_bytes_max)
-  : impl_(std::make_unique<impl>(header_bytes_max, body_bytes_max)) {
+request_reader::request_reader(std::size_t header_bytes_max)
+  : impl_(std::make_unique<impl>(header_bytes_max)) {
   // nop
 }
 
@@ -229,17 +227,17 @@ bool request_reader::has_body() const {
   return impl_->has_body();
 }
 
-bool request_reader::is_too_large() const {
+bool request_reader::is_too_large(std::size_t body_bytes_max) const {
   auto length = impl_->parser_->content_length();
-  return length && *length > impl_->body_bytes_max_;
+  return length && *length > body_bytes_max;
 }
 
 bool request_reader::expects_continue() const {
   return impl_->find(beast::http::field::expect).has_value() && !is_http_1_0();
 }
 
-void request_reader::read_body() {
-  impl_->parser_->body_limit(impl_->body_bytes_max_);
+void request_reader::read_body(std::size_t body_bytes_max) {
+  impl_->parser_->body_limit(body_bytes_max);
   impl_->parser_->eager(true);
   impl_->in_body_ = true;
 }

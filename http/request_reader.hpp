@@ -31,7 +31,7 @@ public:
     fault,
   };
 
-  request_reader(std::size_t header_bytes_max, std::size_t body_bytes_max);
+  explicit request_reader(std::size_t header_bytes_max);
 
   ~request_reader();
 
@@ -66,14 +66,14 @@ public:
   /// Whether a body follows.
   bool has_body() const;
 
-  /// Whether the body is announced to be larger than allowed.
-  bool is_too_large() const;
+  /// Whether the body is announced to be larger than `body_bytes_max`.
+  bool is_too_large(std::size_t body_bytes_max) const;
 
   /// Whether the client waits for `100 Continue` before it sends the body.
   bool expects_continue() const;
 
-  /// Goes on to the body.
-  void read_body();
+  /// Goes on to the body, of which no more than `body_bytes_max` is taken.
+  void read_body(std::size_t body_bytes_max);
 
   // -- after step::complete ---------------------------------------------------
 

@@ -24,15 +24,76 @@ constexpr std::array table = {
         scope::manage, false, "Start no more deliveries"},
   route{"POST", "/v1/queues/{name}/resume", operation::resume_queue,
         scope::manage, false, "Start deliveries again"},
+  route{"POST", "/v1/queues/{name}/hold", operation::hold_queue, scope::manage,
+        false, "Hold a queue by hand"},
+  route{"POST", "/v1/queues/{name}/release", operation::release_queue,
+        scope::manage, false, "End a hold: the next job is the probe"},
+  route{"POST", "/v1/queues/{name}/purge", operation::purge_queue,
+        scope::manage, false, "Remove the jobs that wait"},
+  route{"GET", "/v1/queues/{name}/signing-secret", operation::get_secret,
+        scope::manage, false, "Show a queue with its signing secret"},
+  route{"POST", "/v1/queues/{name}/signing-secret/rotate",
+        operation::rotate_secret, scope::manage, false,
+        "Make a new signing secret; both sign for a while"},
   route{"POST", "/v1/queues/{name}/jobs", operation::publish, scope::publish,
         false, "Publish a job"},
+  route{"POST", "/v1/queues/{name}/jobs/batch", operation::publish_batch,
+        scope::publish, false, "Publish up to 1000 jobs in one commit",
+        body_class::batch},
+  route{"GET", "/v1/queues/{name}/jobs", operation::list_jobs, scope::read,
+        false, "List the jobs of a queue, newest first"},
+  route{"GET", "/v1/queues/{name}/keys", operation::list_limit_keys,
+        scope::read, false, "List limit keys that are held, probing or busy"},
+  route{"POST", "/v1/queues/{name}/keys/{key}/release",
+        operation::release_limit_key, scope::manage, false,
+        "End the hold of a limit key"},
+  route{"GET", "/v1/queues/{name}/dlq", operation::list_dead_letters,
+        scope::read, false, "List the dead letters of a queue, newest first"},
+  route{"POST", "/v1/queues/{name}/dlq/replay", operation::replay_dead_letters,
+        scope::manage, false,
+        "Replay dead letters, or tell which ones it would be"},
+  route{"DELETE", "/v1/queues/{name}/dlq", operation::delete_dead_letters,
+        scope::manage, false, "Remove dead letters"},
   route{"GET", "/v1/jobs/{id}", operation::get_job, scope::read, false,
         "Show a job: state, history and what blocks it"},
+  route{"DELETE", "/v1/jobs/{id}", operation::cancel_job, scope::manage, false,
+        "Cancel a job"},
+  route{"POST", "/v1/jobs/{id}/run-now", operation::run_job_now, scope::manage,
+        false, "End the delay or backoff of a job"},
+  route{"POST", "/v1/jobs/{id}/replay", operation::replay_job, scope::manage,
+        false, "Give a dead job another life"},
+  route{"POST", "/v1/jobs/{id}/ack", operation::ack_job, scope::work, false,
+        "Report that a job is done"},
+  route{"POST", "/v1/jobs/{id}/nack", operation::nack_job, scope::work, false,
+        "Report that a job failed"},
+  route{"POST", "/v1/jobs/{id}/defer", operation::defer_job, scope::work, false,
+        "Report \"not now\": no attempt is spent"},
+  route{"POST", "/v1/jobs/{id}/touch", operation::touch_job, scope::work, false,
+        "Ask for more time until the ack"},
+  route{"GET", "/v1/operations", operation::list_operations, scope::read, false,
+        "List long-running operations, newest first"},
+  route{"GET", "/v1/operations/{id}", operation::get_operation, scope::read,
+        false, "Show how far an operation has come"},
+  route{"DELETE", "/v1/operations/{id}", operation::cancel_operation,
+        scope::manage, false, "Stop an operation where it is"},
+  route{"POST", "/v1/keys", operation::create_api_key, scope::admin, false,
+        "Make an API key; it is shown this once"},
+  route{"GET", "/v1/keys", operation::list_api_keys, scope::admin, false,
+        "List the API keys, without the keys themselves"},
+  route{"DELETE", "/v1/keys/{id}", operation::revoke_api_key, scope::admin,
+        false, "Revoke an API key at once"},
+  route{"GET", "/v1/usage", operation::get_usage, scope::read, false,
+        "Tell what the project has done, day by day"},
+  route{"GET", "/openapi.json", operation::openapi, scope::read, true,
+        "Describe this API as OpenAPI 3.1"},
   route{"GET", "/healthz", operation::health, scope::read, true,
         "Is the process up?"},
   route{"GET", "/readyz", operation::readiness, scope::read, true,
         "Can the server do its work?"},
 };
+
+/// Most segments in braces.
+constexpr std::size_t params_max = 2;
 
 constexpr int hex_digit(char c) {
   if (c >= '0' && c <= '9')
@@ -107,19 +168,25 @@ std::string_view origin_form(std::string_view target) {
   return target.substr(path);
 }
 
-/// Tells whether `path` has the form of `pattern`. Sets `param` to the segment
-/// that stands where `pattern` has braces; it is not empty.
+/// Tells whether `path` has the form of `pattern`. Sets `params` to the
+/// segments that stand where `pattern` has braces; none of them is empty.
 bool matches(std::string_view pattern, std::string_view path,
-             std::string_view& param) {
-  auto open = pattern.find('{');
-  if (open == std::string_view::npos)
-    return path == pattern;
-  auto tail = pattern.substr(pattern.find('}') + 1);
-  if (path.size() <= open + tail.size() || !path.ends_with(tail)
-      || path.substr(0, open) != pattern.substr(0, open))
-    return false;
-  param = path.substr(open, path.size() - open - tail.size());
-  return param.find('/') == std::string_view::npos;
+             std::array<std::string_view, params_max>& params) {
+  params = {};
+  for (auto& param : params) {
+    auto open = pattern.find('{');
+    if (open == std::string_view::npos)
+      break;
+    if (path.substr(0, open) != pattern.substr(0, open))
+      return false;
+    path.remove_prefix(open);
+    pattern.remove_prefix(pattern.find('}', open) + 1);
+    param = path.substr(0, path.find('/'));
+    path.remove_prefix(param.size());
+    if (param.empty())
+      return false;
+  }
+  return path == pattern;
 }
 
 void add_method(std::string& list, std::string_view method) {
@@ -163,24 +230,25 @@ std::variant<route_match, no_route> find_route(std::string_view method,
   if (path.empty() || target.find('#') != std::string_view::npos)
     return malformed();
   auto wanted = method == "HEAD" ? std::string_view{"GET"} : method;
-  std::string allow;
+  std::array<std::string_view, params_max> params;
   for (const auto& entry : table) {
-    std::string_view param;
-    if (!matches(entry.path, path, param))
+    if (entry.method != wanted || !matches(entry.path, path, params))
       continue;
-    if (entry.method != wanted) {
-      add_method(allow, entry.method);
-      continue;
-    }
-    auto name = percent_decode(param);
+    auto first = percent_decode(params[0]);
+    auto second = percent_decode(params[1]);
     auto fields = parse_query(query);
-    if (!name || !fields)
+    if (!first || !second || !fields)
       return malformed();
-    return route_match{&entry, std::move(*name), std::move(*fields)};
+    return route_match{&entry, std::move(*first), std::move(*second),
+                       std::move(*fields)};
   }
-  if (allow.empty())
-    return no_route{};
-  return no_route{no_route::reason::method_not_allowed, std::move(allow)};
+  no_route miss;
+  for (const auto& entry : table)
+    if (matches(entry.path, path, params))
+      add_method(miss.allow, entry.method);
+  if (!miss.allow.empty())
+    miss.why = no_route::reason::method_not_allowed;
+  return miss;
 }
 
 } // namespace tidegate::http

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -16,8 +17,12 @@ namespace tidegate::http {
 
 // -- scopes -------------------------------------------------------------------
 
-/// What a key may do. Scopes do not imply one another.
+/// What a key may do. Scopes do not imply one another. The numbers are on disk:
+/// do not change them.
 enum class scope : std::uint8_t { publish, work, read, manage, admin };
+
+inline constexpr std::array all_scopes = {
+  scope::publish, scope::work, scope::read, scope::manage, scope::admin};
 
 /// Returns the word of the API, e.g. `manage`.
 const char* to_string(scope what);
@@ -29,13 +34,32 @@ public:
 
   constexpr scope_set(std::initializer_list<scope> scopes) {
     for (auto x : scopes)
-      bits_ = static_cast<std::uint8_t>(bits_ | bit(x));
+      add(x);
   }
 
   /// Returns the set with every scope in it.
   static constexpr scope_set all() {
-    return {scope::publish, scope::work, scope::read, scope::manage,
-            scope::admin};
+    scope_set result;
+    for (auto x : all_scopes)
+      result.add(x);
+    return result;
+  }
+
+  /// Returns the set that `bits` stands for; bits without a meaning are
+  /// dropped.
+  static constexpr scope_set from_bits(std::uint8_t bits) {
+    scope_set result;
+    result.bits_ = bits & all().bits_;
+    return result;
+  }
+
+  /// Returns one bit for each scope. The bits are on disk: do not change them.
+  constexpr std::uint8_t bits() const {
+    return bits_;
+  }
+
+  constexpr void add(scope x) {
+    bits_ = static_cast<std::uint8_t>(bits_ | bit(x));
   }
 
   constexpr bool contains(scope x) const {
@@ -64,18 +88,52 @@ enum class operation : std::uint8_t {
   delete_queue,
   pause_queue,
   resume_queue,
+  hold_queue,
+  release_queue,
+  purge_queue,
+  get_secret,
+  rotate_secret,
   publish,
+  publish_batch,
+  list_jobs,
+  list_limit_keys,
+  release_limit_key,
+  list_dead_letters,
+  replay_dead_letters,
+  delete_dead_letters,
   get_job,
+  cancel_job,
+  run_job_now,
+  replay_job,
+  ack_job,
+  nack_job,
+  defer_job,
+  touch_job,
+  list_operations,
+  get_operation,
+  cancel_operation,
+  create_api_key,
+  list_api_keys,
+  revoke_api_key,
+  get_usage,
+  openapi,
   health,
   readiness,
+};
+
+/// How large a body may be.
+enum class body_class : std::uint8_t {
+  usual,
+  /// Many jobs at once.
+  batch,
 };
 
 /// One line of the table.
 struct route {
   std::string_view method;
 
-  /// Segments in braces stand for any text, e.g. `/v1/queues/{name}`. There is
-  /// at most one in a path.
+  /// Segments in braces stand for any text, e.g. `/v1/queues/{name}`. There are
+  /// at most two in a path.
   std::string_view path;
 
   http::operation operation;
@@ -88,6 +146,8 @@ struct route {
 
   /// One line for people.
   std::string_view summary;
+
+  body_class body = body_class::usual;
 };
 
 /// Returns every route that there is.
@@ -104,6 +164,9 @@ struct route_match {
 
   /// Percent-decoded text of the segment in braces; may be any bytes.
   std::string param;
+
+  /// That of the second one.
+  std::string second_param;
 
   /// In the order in which they came.
   std::vector<query_field> query;

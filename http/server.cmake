@@ -1,23 +1,42 @@
 # The incoming side: the API as pure functions, and the server around it.
 add_library(tidegate_http_api
   api.cpp
+  api_answer.cpp
+  api_query.cpp
+  api_read_access.cpp
+  api_read_queue.cpp
   codec_backoff.cpp
   codec_fields.cpp
+  codec_commands.cpp
   codec_publish.cpp
+  codec_recovery.cpp
+  codec_reports.cpp
   codec_settings.cpp
+  codec_settings_reader.cpp
   codec_write.cpp
+  codec_write_access.cpp
+  codec_write_job.cpp
+  codec_write_queue.cpp
   cursor.cpp
   json_scan.cpp
   json_writer.cpp
+  key_commands.cpp
   keys.cpp
   message.cpp
+  openapi.cpp
+  openapi_queues.cpp
+  openapi_routes.cpp
+  openapi_schemas.cpp
   problem.cpp
   query_reader.cpp
   routes.cpp
+  trace_context.cpp
   utf8.cpp)
 target_link_libraries(tidegate_http_api
   PUBLIC tidegate_core
   PRIVATE tidegate_http_client nlohmann_json::nlohmann_json OpenSSL::Crypto)
+target_compile_definitions(tidegate_http_api
+  PRIVATE TIDEGATE_VERSION="${PROJECT_VERSION}")
 
 add_library(tidegate_http_server
   listener.cpp

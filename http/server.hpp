@@ -36,6 +36,9 @@ struct server_options {
   /// Bytes of a body; beyond: 413.
   std::size_t body_bytes_max = 1024 * 1024;
 
+  /// The same for many jobs at once, where it is more.
+  std::size_t batch_bytes_max = 16 * 1024 * 1024;
+
   /// Requests of one connection that are waiting for their answer; at the bound
   /// nothing more is read from it.
   std::size_t pipeline_max = 64;
@@ -66,8 +69,7 @@ public:
 
   /// Looks at a request whose head has arrived. A response refuses it: the body
   /// is not read, and the connection ends where there is one.
-  virtual std::variant<route_match, response>
-  admit(const request_head& head) = 0;
+  virtual std::variant<admission, response> admit(const request_head& head) = 0;
 
   /// Takes a whole request. `respond` may be called before this returns. Must
   /// not throw.

@@ -1,5 +1,6 @@
 #include "http/session.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -37,9 +38,7 @@ std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
 
 session::session(stream_socket socket, std::shared_ptr<worker> home)
   : socket_(std::move(socket)), timer_(home->context), home_(std::move(home)),
-    reader_(home_->core->options.header_bytes_max,
-            home_->core->options.body_bytes_max),
-    peer_(address_of(socket_)) {
+    reader_(home_->core->options.header_bytes_max), peer_(address_of(socket_)) {
   home_->sessions.insert(this);
 }
 
@@ -149,23 +148,32 @@ void session::on_head() {
   auto verdict = home_->core->requests->admit(head);
   if (auto refusal = std::get_if<response>(&verdict))
     return refuse(std::move(*refusal), !reader_.has_body());
-  if (reader_.is_too_large())
+  admitted_ = std::move(std::get<admission>(verdict));
+  auto body_bytes_max = body_limit(*admitted_.route.route);
+  if (reader_.is_too_large(body_bytes_max))
     return refuse(make_problem(problem::payload_too_large), false);
-  route_ = std::move(std::get<route_match>(verdict));
   if (reader_.has_body() && reader_.expects_continue() && !reader_.has_unread())
     pipeline_.insert("HTTP/1.1 100 Continue\r\n\r\n");
-  reader_.read_body();
+  reader_.read_body(body_bytes_max);
 }
 
 void session::on_request() {
-  request what{std::move(route_), reader_.take_body(), frame_.request_id,
-               peer_};
+  request what{std::move(admitted_.route), std::move(admitted_.who),
+               std::move(admitted_.trace), reader_.take_body(),
+               frame_.request_id,          peer_};
   reader_.next();
   request_until_.reset();
   auto reads = what.route.route->method == "GET";
   auto number = open_slot(reads ? assumed_answer : what.body.size());
   home_->core->requests->handle(std::move(what),
                                 responder{shared_from_this(), number});
+}
+
+std::size_t session::body_limit(const route& where) const {
+  const auto& options = home_->core->options;
+  if (where.body == body_class::batch)
+    return std::max(options.body_bytes_max, options.batch_bytes_max);
+  return options.body_bytes_max;
 }
 
 void session::refuse(response what, bool rest_is_known) {

@@ -82,6 +82,9 @@ private:
 
   void on_request();
 
+  /// Returns how many bytes of a body are taken there.
+  std::size_t body_limit(const route& where) const;
+
   /// Answers instead of the handler. Ends the connection if there are bytes
   /// that belong to the request and were not read.
   void refuse(response what, bool rest_is_known);
@@ -129,7 +132,7 @@ private:
 
   /// Of the request that is being read, from its head on.
   response_frame frame_;
-  route_match route_;
+  admission admitted_;
 
   /// Inside of `process`: answers are written when it ends.
   bool processing_ = false;

@@ -1,5 +1,7 @@
 #include "http/utf8.hpp"
 
+#include <algorithm>
+
 namespace tidegate::http {
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {
@@ -25,6 +27,23 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
     return follows(1, min, max) && follows(2) && follows(3) ? 4 : 0;
   }
   return 0;
+}
+
+std::size_t utf8_characters(std::string_view text) {
+  return static_cast<std::size_t>(
+    std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }));
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    auto n = utf8_length(text, i);
+    if (n == 0)
+      return false;
+    i += n;
+  }
+  return true;
 }
 
 } // namespace tidegate::http

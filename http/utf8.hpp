@@ -13,4 +13,11 @@ namespace tidegate::http {
 /// @pre `at < text.size()`
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
+/// Returns how many characters `text` has. Bytes that are no part of one are
+/// passed over.
+std::size_t utf8_characters(std::string_view text);
+
+/// Whether all of `text` is UTF-8.
+bool is_utf8(std::string_view text);
+
 } // namespace tidegate::http

@@ -29,7 +29,8 @@ std::string unix_seconds(wall_time at) {
 
 std::size_t size_hint(const delivery& what, const webhook_url& url) {
   auto result = fixed_head_size + url.target.size() + url.authority.size()
-                + what.secrets.size() * 128;
+                + what.secrets.size() * 128 + what.traceparent.size()
+                + what.tracestate.size();
   for (const auto& [name, value] : what.headers)
     result += name.size() + value.size() + 4;
   return result;
@@ -92,6 +93,10 @@ std::string webhook_request(const delivery& what, const webhook_url& url) {
   add_header(out, "content-length", std::to_string(body.size()));
   add_header(out, "x-tidegate-delivery", std::to_string(what.number));
   add_signatures(out, what, body);
+  if (!what.traceparent.empty())
+    add_header(out, "traceparent", what.traceparent);
+  if (!what.tracestate.empty())
+    add_header(out, "tracestate", what.tracestate);
   for (const auto& [name, value] : what.headers)
     add_header(out, name, value);
   out += "\r\n";

@@ -17,8 +17,8 @@ namespace tidegate::http {
 std::string webhook_body(const delivery& what);
 
 /// Returns the whole request, an HTTP/1.1 POST (RFC 9112) with signatures.
-/// @pre the queue's headers have passed `validate`, so that no value can end
-///      its line
+/// @pre headers have passed `validate` and the trace context `is_traceparent`
+///      and `is_tracestate`, so that no value can end its line
 /// @pre `what.secrets` is not empty; more than two sign only
 ///      `webhook-signature`
 std::string webhook_request(const delivery& what, const webhook_url& url);

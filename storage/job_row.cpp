@@ -1,6 +1,40 @@
 #include "storage/job_row.hpp"
 
+#include <string_view>
+
 namespace tidegate::job_row {
+
+namespace {
+
+constexpr std::string_view after_name = ": ";
+constexpr std::string_view line_end = "\r\n";
+
+// Headers as they are sent: neither a name nor a value can have what ends it.
+std::string
+write_headers(const std::vector<std::pair<std::string, std::string>>& headers) {
+  std::string text;
+  for (auto& [name, value] : headers)
+    text.append(name).append(after_name).append(value).append(line_end);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>>
+read_headers(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  while (!text.empty()) {
+    auto name_end = text.find(after_name);
+    auto end = text.find(line_end, name_end);
+    if (end == std::string_view::npos)
+      break;
+    auto value = name_end + after_name.size();
+    headers.emplace_back(text.substr(0, name_end),
+                         text.substr(value, end - value));
+    text.remove_prefix(end + line_end.size());
+  }
+  return headers;
+}
+
+} // namespace
 
 std::uint64_t take(sqlite::execution& row, job& out) {
   std::uint64_t entries = 0;
@@ -19,12 +53,21 @@ std::uint64_t take(sqlite::execution& row, job& out) {
     .take(out.deliveries)
     .take(out.waits_since)
     .take(entries)
-    .take(out.idempotency_key);
+    .take(out.idempotency_key)
+    .take(out.priority)
+    .take(out.background)
+    .take(out.limit_key)
+    .take(out.replays)
+    .take(out.reported)
+    .take(out.reported_delivery);
   return entries;
 }
 
 void take_end(sqlite::execution& row, job& out) {
-  row.take(out.dead_reason).take(out.ended_at);
+  row.take(out.dead_reason)
+    .take(out.ended_at)
+    .take(out.remove_at)
+    .take(out.dead_letter);
 }
 
 void take_entry(sqlite::execution& row, history_entry& out) {
@@ -40,29 +83,55 @@ void take_entry(sqlite::execution& row, history_entry& out) {
     .take(out.at);
 }
 
+void take_context(sqlite::execution& row, job& out) {
+  job_context::values content;
+  std::string headers;
+  row.take(headers).take(content.traceparent).take(content.tracestate);
+  content.headers = read_headers(headers);
+  out.context = job_context{std::move(content)};
+}
+
 void take_payload(sqlite::execution& row, job& out) {
   std::string bytes;
   row.take(bytes);
   out.payload = payload{std::move(bytes)};
 }
 
+void bind_text(sqlite::execution& use, const std::string& value) {
+  if (value.empty())
+    use.bind_null();
+  else
+    use.bind(value);
+}
+
+void bind_context(sqlite::execution& use, const job_context& context) {
+  if (context->headers.empty())
+    use.bind_null();
+  else
+    use.bind_copy(write_headers(context->headers));
+  bind_text(use, context->traceparent);
+  bind_text(use, context->tracestate);
+}
+
+void bind_entry(sqlite::execution& use, const history_entry& entry) {
+  use.bind(entry.attempt)
+    .bind(entry.delivery)
+    .bind(entry.status)
+    .bind(entry.error)
+    .bind(entry.error_code)
+    .bind(entry.http_status)
+    .bind(entry.took)
+    .bind(entry.response_excerpt)
+    .bind(entry.retry_after)
+    .bind(entry.at);
+}
+
 void bind_entry(sqlite::execution& use,
                 const std::optional<history_entry>& entry) {
-  if (!entry) {
-    for (auto column = 0; column < 10; ++column)
-      use.bind_null();
-    return;
-  }
-  use.bind(entry->attempt)
-    .bind(entry->delivery)
-    .bind(entry->status)
-    .bind(entry->error)
-    .bind(entry->error_code)
-    .bind(entry->http_status)
-    .bind(entry->took)
-    .bind(entry->response_excerpt)
-    .bind(entry->retry_after)
-    .bind(entry->at);
+  if (entry)
+    return bind_entry(use, *entry);
+  for (auto column = 0; column < 10; ++column)
+    use.bind_null();
 }
 
 } // namespace tidegate::job_row

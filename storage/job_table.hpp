@@ -1,17 +1,18 @@
-// The writing side of jobs: live ones, ended ones, payloads, history, keys.
+// The writing side of jobs on their way from publish to their end.
 
 #pragma once
 
 #include <optional>
 
+#include "storage/history_table.hpp"
+#include "storage/job_queries.hpp"
 #include "storage/sqlite.hpp"
-#include "storage/sqlite_reader.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate {
 
-/// Statements that change jobs, each a step of the caller's transaction: after
-/// any error the transaction must be rolled back. That the queues of the
+/// Statements that change live jobs, each a step of the caller's transaction:
+/// after any error the transaction must be rolled back. That the queues of the
 /// records exist is the caller's to check.
 class job_table {
 public:
@@ -27,23 +28,16 @@ public:
   /// row, so that a job that goes well never has a row of history.
   std::optional<error> end(const end_job& what);
 
-  /// Removes everything about the jobs of a queue. Reads all jobs of all
-  /// queues.
-  std::optional<error> remove_all(queue_id queue);
-
 private:
   std::optional<error> reserve_key(const job& what, commit_answer& answer);
-  std::optional<error> add_history(const update_job& what, std::uint64_t n);
 
   sqlite::connection& db_;
   job_queries queries_;
+  history_table history_;
   sqlite::statement add_key_;
-  sqlite::statement find_key_;
   sqlite::statement insert_;
   sqlite::statement insert_payload_;
   sqlite::statement update_;
-  sqlite::statement insert_history_;
-  sqlite::statement trim_history_;
   sqlite::statement copy_to_ended_;
   sqlite::statement delete_live_;
 };

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "storage/guarded.hpp"
-#include "storage/memory_contents.hpp"
+#include "storage/memory_changes.hpp"
+#include "storage/memory_reader.hpp"
 
 namespace tidegate {
 
@@ -13,51 +14,11 @@ namespace {
 using contents_ptr = std::shared_ptr<memory_contents>;
 
 live_job narrow(const job& what) {
-  return {what.id.seq,    what.due,    what.expires_at,      what.created_at,
-          what.waits_for, what.status, what.started_delivery};
+  return {what.id.seq,           what.due,       what.expires_at,
+          what.created_at,       what.waits_for, what.status,
+          what.started_delivery, what.priority,  what.background,
+          what.limit_key};
 }
-
-// -- reader -------------------------------------------------------------------
-
-class memory_reader : public store_reader {
-public:
-  explicit memory_reader(contents_ptr contents)
-    : contents_(std::move(contents)) {
-    // nop
-  }
-
-  result<std::vector<job>> load(queue_id queue, std::span<const job_seq> seqs,
-                                std::size_t payload_bytes_max) override {
-    std::lock_guard guard{contents_->mutex};
-    std::vector<job> loaded;
-    std::size_t bytes = 0;
-    for (auto seq : seqs) {
-      if (!loaded.empty() && bytes >= payload_bytes_max)
-        break;
-      auto present = contents_->live.find(seq);
-      if (present == contents_->live.end()
-          || present->second.job.id.queue != queue)
-        continue;
-      loaded.push_back(present->second.job);
-      bytes += loaded.back().payload.bytes().size();
-    }
-    return loaded;
-  }
-
-  result<std::optional<job_record>> find(job_id id) override {
-    std::lock_guard guard{contents_->mutex};
-    std::optional<job_record> found;
-    for (auto* table : {&contents_->live, &contents_->ended}) {
-      auto present = table->find(id.seq);
-      if (present != table->end() && present->second.job.id == id)
-        found = present->second;
-    }
-    return found;
-  }
-
-private:
-  contents_ptr contents_;
-};
 
 // -- store --------------------------------------------------------------------
 
@@ -92,11 +53,13 @@ public:
     std::unordered_map<queue_id, std::size_t> place;
     for (auto& [id, queue] : contents_->queues) {
       place.emplace(id, snapshots.size());
-      snapshots.push_back({queue, {}});
+      snapshots.push_back({queue, {}, {}});
     }
     for (auto& [seq, stored] : contents_->live)
       snapshots[place.at(stored.job.id.queue)].jobs.push_back(
         narrow(stored.job));
+    for (auto& [key, stored] : contents_->limit_keys)
+      snapshots[place.at(key.first)].keys.push_back(stored);
     return snapshots;
   }
 
@@ -110,9 +73,13 @@ public:
     return contents_->last_queue;
   }
 
+  result<operation_id> last_operation_id() override {
+    std::lock_guard guard{contents_->mutex};
+    return contents_->last_operation;
+  }
+
   result<std::unique_ptr<store_reader>> open_reader() override {
-    return std::unique_ptr<store_reader>{
-      std::make_unique<memory_reader>(contents_)};
+    return make_memory_reader(contents_);
   }
 
 private:

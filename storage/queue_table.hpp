@@ -1,4 +1,4 @@
-// Queues without their jobs: settings, gate, rate limit.
+// Queues without their jobs: settings, secrets, gate, rate limit.
 
 #pragma once
 
@@ -22,6 +22,7 @@ public:
   std::optional<error> set_gate(queue_id queue, const gate_record& gate);
   std::optional<error> set_rate(queue_id queue,
                                 const std::vector<rate_start>& starts);
+  std::optional<error> set_secrets(const update_secrets& what);
 
   /// Removes a queue without its jobs. Its number stays taken.
   std::optional<error> remove(queue_id queue);
@@ -43,6 +44,7 @@ private:
   sqlite::statement insert_header_;
   sqlite::statement set_gate_;
   sqlite::statement set_rate_;
+  sqlite::statement set_secrets_;
   sqlite::statement select_;
   sqlite::statement select_headers_;
 };

@@ -160,6 +160,234 @@ constexpr const char* migrations[] = {
       PRIMARY KEY (queue, key)
     ) STRICT, WITHOUT ROWID;
   )",
+
+  // Version 2. Names are unique within a project, which SQLite can only say of
+  // a table that is made anew. The tables of jobs are made anew as well: every
+  // ended row changes anyway, and narrow columns stay in front. Indexes come
+  // last, so that they are filled in one go.
+  R"(
+    CREATE TABLE new_queues (
+      id INTEGER PRIMARY KEY,
+      project TEXT NOT NULL,
+      name TEXT NOT NULL,
+      paused INTEGER NOT NULL,
+      paused_since INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL,
+      mode INTEGER NOT NULL,
+      concurrency INTEGER NOT NULL,
+      rate_limit_max INTEGER,
+      rate_limit_window INTEGER NOT NULL,
+      max_attempts INTEGER NOT NULL,
+      max_defers INTEGER NOT NULL,
+      backoff_kind INTEGER NOT NULL,
+      backoff_delay REAL NOT NULL,
+      backoff_factor REAL NOT NULL,
+      backoff_max_delay REAL NOT NULL,
+      backoff_jitter REAL NOT NULL,
+      backoff_steps TEXT NOT NULL,
+      timeout INTEGER NOT NULL,
+      lifetime INTEGER NOT NULL,
+      ack_timeout INTEGER NOT NULL,
+      ack_timeout_action INTEGER NOT NULL,
+      retention INTEGER NOT NULL,
+      dead_letter INTEGER NOT NULL,
+      permanent_failure_statuses TEXT NOT NULL,
+      key_concurrency INTEGER,
+      key_rate_limit_max INTEGER,
+      backpressure_scope INTEGER NOT NULL,
+      recovery_mode INTEGER NOT NULL,
+      recovery_start INTEGER NOT NULL,
+      recovery_factor REAL NOT NULL,
+      min_hold INTEGER,
+      max_hold INTEGER,
+      max_depth INTEGER,
+      webhook_url TEXT NOT NULL,
+      secret TEXT NOT NULL,
+      previous_secret TEXT NOT NULL,
+      previous_secret_until INTEGER NOT NULL,
+      UNIQUE (project, name)
+    ) STRICT;
+    INSERT INTO new_queues SELECT
+      id, 'default', name, paused, paused_since, created_at, updated_at, 0,
+      concurrency, rate_limit_max, rate_limit_window, max_attempts, max_defers,
+      backoff_kind, backoff_delay, backoff_factor, backoff_max_delay,
+      backoff_jitter, backoff_steps, timeout, lifetime, 300000000, 0,
+      259200000000, 1, '', NULL, NULL, 0, 0, 1, 2.0, NULL, NULL, NULL,
+      webhook_url, secret, '', 0
+      FROM queues;
+    DROP TABLE queues;
+    ALTER TABLE new_queues RENAME TO queues;
+
+    CREATE TABLE new_meta (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      last_queue INTEGER NOT NULL,
+      last_job INTEGER NOT NULL,
+      last_operation INTEGER NOT NULL,
+      last_api_key INTEGER NOT NULL,
+      api_keys_version INTEGER NOT NULL,
+      probes INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO new_meta
+      SELECT id, last_queue, last_job, 0, 0, 0, probes FROM meta;
+    DROP TABLE meta;
+    ALTER TABLE new_meta RENAME TO meta;
+
+    ALTER TABLE gates ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+    ALTER TABLE gates ADD COLUMN ramp INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE payloads ADD COLUMN headers TEXT;
+    ALTER TABLE payloads ADD COLUMN traceparent TEXT;
+    ALTER TABLE payloads ADD COLUMN tracestate TEXT;
+    ALTER TABLE history ADD COLUMN replaced BLOB;
+
+    CREATE TABLE new_jobs (
+      seq INTEGER PRIMARY KEY,
+      queue INTEGER NOT NULL,
+      due INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      waits_for INTEGER NOT NULL,
+      status INTEGER NOT NULL,
+      started_delivery INTEGER NOT NULL,
+      priority INTEGER NOT NULL,
+      background INTEGER NOT NULL,
+      tag INTEGER NOT NULL,
+      eligible_at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      defers INTEGER NOT NULL,
+      deliveries INTEGER NOT NULL,
+      waits_since INTEGER NOT NULL,
+      entries INTEGER NOT NULL,
+      replays INTEGER NOT NULL,
+      reported INTEGER NOT NULL,
+      reported_delivery INTEGER NOT NULL,
+      limit_key TEXT,
+      idempotency_key TEXT
+    ) STRICT;
+    INSERT INTO new_jobs SELECT
+      seq, queue, due, expires_at, created_at, waits_for, status,
+      started_delivery, 0, 0, tag, eligible_at, attempts, defers, deliveries,
+      waits_since, entries, 0, 0, 0, NULL, idempotency_key
+      FROM jobs ORDER BY seq;
+    DROP TABLE jobs;
+    ALTER TABLE new_jobs RENAME TO jobs;
+
+    CREATE TABLE new_ended (
+      seq INTEGER PRIMARY KEY,
+      queue INTEGER NOT NULL,
+      due INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      waits_for INTEGER NOT NULL,
+      status INTEGER NOT NULL,
+      started_delivery INTEGER NOT NULL,
+      priority INTEGER NOT NULL,
+      background INTEGER NOT NULL,
+      tag INTEGER NOT NULL,
+      eligible_at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      defers INTEGER NOT NULL,
+      deliveries INTEGER NOT NULL,
+      waits_since INTEGER NOT NULL,
+      entries INTEGER NOT NULL,
+      replays INTEGER NOT NULL,
+      reported INTEGER NOT NULL,
+      reported_delivery INTEGER NOT NULL,
+      dead_reason INTEGER NOT NULL,
+      ended_at INTEGER,
+      remove_at INTEGER,
+      dead_letter INTEGER NOT NULL,
+      limit_key TEXT,
+      idempotency_key TEXT,
+      last_attempt INTEGER,
+      last_delivery INTEGER,
+      last_status INTEGER,
+      last_error TEXT,
+      last_error_code INTEGER,
+      last_http_status INTEGER,
+      last_took INTEGER,
+      last_response_excerpt TEXT,
+      last_retry_after INTEGER,
+      last_at INTEGER
+    ) STRICT;
+    INSERT INTO new_ended SELECT
+      seq, queue, due, expires_at, created_at, waits_for, status,
+      started_delivery, 0, 0, tag, eligible_at, attempts, defers, deliveries,
+      waits_since, entries, 0, 0, 0, dead_reason, ended_at,
+      ended_at + 259200000000, status = 3, NULL, idempotency_key,
+      last_attempt, last_delivery, last_status, last_error, last_error_code,
+      last_http_status, last_took, last_response_excerpt, last_retry_after,
+      last_at
+      FROM ended ORDER BY seq;
+    DROP TABLE ended;
+    ALTER TABLE new_ended RENAME TO ended;
+    CREATE INDEX ended_by_removal ON ended (remove_at);
+    CREATE INDEX dead_letters ON ended (queue) WHERE dead_letter = 1;
+
+    CREATE TABLE limit_keys (
+      queue INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      state INTEGER NOT NULL,
+      release_at INTEGER NOT NULL,
+      since INTEGER NOT NULL,
+      cause INTEGER NOT NULL,
+      caused_by TEXT,
+      http_status INTEGER,
+      failed_probes INTEGER NOT NULL,
+      probe_job TEXT,
+      probe_delivery INTEGER,
+      probe_verdict INTEGER,
+      probe_at INTEGER,
+      reason TEXT NOT NULL,
+      ramp INTEGER NOT NULL,
+      starts TEXT NOT NULL,
+      PRIMARY KEY (queue, key)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE operations (
+      id INTEGER PRIMARY KEY,
+      kind INTEGER NOT NULL,
+      queue INTEGER NOT NULL,
+      project TEXT NOT NULL,
+      queue_name TEXT NOT NULL,
+      state INTEGER NOT NULL,
+      only_status INTEGER,
+      only_limit_key TEXT,
+      only_reason INTEGER,
+      only_since INTEGER,
+      only_until INTEGER,
+      jobs_max INTEGER,
+      per_second REAL NOT NULL,
+      next_before INTEGER NOT NULL,
+      total INTEGER NOT NULL,
+      done INTEGER NOT NULL,
+      started_at INTEGER NOT NULL,
+      finished_at INTEGER,
+      error TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE api_keys (
+      id INTEGER PRIMARY KEY,
+      digest BLOB NOT NULL,
+      project TEXT NOT NULL,
+      scopes INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER
+    ) STRICT;
+
+    CREATE TABLE usage (
+      day INTEGER NOT NULL,
+      queue INTEGER NOT NULL,
+      key INTEGER NOT NULL,
+      project TEXT NOT NULL,
+      publishes INTEGER NOT NULL,
+      deliveries INTEGER NOT NULL,
+      receives INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      PRIMARY KEY (day, queue, key)
+    ) STRICT, WITHOUT ROWID;
+  )",
 };
 
 error refusal(std::string message) {

@@ -2,53 +2,115 @@
 
 #include <algorithm>
 
+#include "storage/api_key_table.hpp"
 #include "storage/guarded.hpp"
+#include "storage/job_pages.hpp"
+#include "storage/job_queries.hpp"
 #include "storage/job_row.hpp"
+#include "storage/operation_table.hpp"
+#include "storage/usage_table.hpp"
 
 namespace tidegate {
 
 namespace {
 
-using namespace std::string_literals;
-
-constexpr char with_payload[] =
-  " JOIN payloads USING (seq) "
-  "WHERE seq = ? AND queue = ?";
-
-std::string select_live() {
-  return "SELECT "s + job_row::columns + ", bytes FROM jobs" + with_payload;
-}
-
-std::string select_ended() {
-  return "SELECT "s + job_row::columns + ", bytes, " + job_row::end_columns
-         + ", " + job_row::last_entry_columns + " FROM ended" + with_payload;
-}
-
 std::string select_history() {
+  using namespace std::string_literals;
   return "SELECT "s + job_row::entry_columns
-         + " FROM history WHERE seq = ? AND n > ? ORDER BY n";
+         + ", replaced FROM history WHERE seq = ? AND n > ? ORDER BY n";
 }
 
 class sqlite_reader : public store_reader {
 public:
-  explicit sqlite_reader(sqlite::connection db)
-    : db_(std::move(db)), jobs_(db_), history_(db_, select_history()) {
+  sqlite_reader(std::filesystem::path file, sqlite::connection db)
+    : file_(std::move(file)), db_(std::move(db)), jobs_(db_), pages_(db_),
+      history_(db_, select_history()), operations_(db_), api_keys_(db_),
+      usage_(db_) {
     // nop
   }
 
   result<std::vector<job>> load(queue_id queue, std::span<const job_seq> seqs,
                                 std::size_t payload_bytes_max) override {
-    using answer = result<std::vector<job>>;
-    return guarded(
-      [&]() -> answer { return load_now(queue, seqs, payload_bytes_max); });
+    return read<std::vector<job>>(
+      [&] { return load_now(queue, seqs, payload_bytes_max); });
   }
 
   result<std::optional<job_record>> find(job_id id) override {
-    using answer = result<std::optional<job_record>>;
-    return guarded([&]() -> answer { return find_now(id); });
+    return read<std::optional<job_record>>([&] { return find_now(id); });
+  }
+
+  result<std::optional<job>>
+  find_by_key(queue_id queue, const std::string& idempotency_key) override {
+    using answer = result<std::optional<job>>;
+    return read<std::optional<job>>([&]() -> answer {
+      auto found = jobs_.find_by_key(queue, idempotency_key);
+      if (!found)
+        return found.reason();
+      if (!*found)
+        return std::optional<job>{};
+      return std::optional{std::move((*found)->record.job)};
+    });
+  }
+
+  result<job_page> list(const job_page_query& query) override {
+    return read<job_page>([&] { return pages_.list(query); });
+  }
+
+  result<std::uint64_t> count_dead_letters(queue_id queue,
+                                           const job_filter& filter) override {
+    return read<std::uint64_t>(
+      [&] { return pages_.count_dead_letters(queue, filter); });
+  }
+
+  result<std::vector<job_id>> removable(wall_time now,
+                                        std::size_t limit) override {
+    return read<std::vector<job_id>>(
+      [&] { return pages_.removable(now, limit); });
+  }
+
+  result<std::vector<operation_record>> operations() override {
+    return named(
+      read<std::vector<operation_record>>([&] { return operations_.load(); }));
+  }
+
+  result<std::vector<api_key_record>> api_keys() override {
+    return named(
+      read<std::vector<api_key_record>>([&] { return api_keys_.load(); }));
+  }
+
+  result<std::uint64_t> api_keys_version() override {
+    return named(read<std::uint64_t>([&] { return api_keys_.version(); }));
+  }
+
+  result<std::vector<usage_record>> usage(const std::string& project,
+                                          std::int64_t from_day,
+                                          std::int64_t to_day) override {
+    return read<std::vector<usage_record>>(
+      [&] { return usage_.load(project, from_day, to_day); });
   }
 
 private:
+  // What is read at the start is the operator's concern, who has to be told of
+  // which file an error speaks.
+  template <class T>
+  result<T> named(result<T> what) const {
+    if (what)
+      return what;
+    return error{what.reason().code,
+                 file_.string() + ": " + what.reason().message};
+  }
+
+  // Every call sees one state of the store from its beginning to its end.
+  template <class T, class F>
+  result<T> read(F f) {
+    return guarded([&]() -> result<T> {
+      sqlite::transaction snapshot{db_, sqlite::transaction::kind::read};
+      if (snapshot.failure())
+        return *snapshot.failure();
+      return f();
+    });
+  }
+
   result<std::vector<job>> load_now(queue_id queue,
                                     std::span<const job_seq> seqs,
                                     std::size_t payload_bytes_max);
@@ -57,17 +119,19 @@ private:
 
   std::optional<error> add_history(job_queries::found& what);
 
+  std::filesystem::path file_;
   sqlite::connection db_;
   job_queries jobs_;
+  job_pages pages_;
   sqlite::statement history_;
+  operation_table operations_;
+  api_key_table api_keys_;
+  usage_queries usage_;
 };
 
 result<std::vector<job>>
 sqlite_reader::load_now(queue_id queue, std::span<const job_seq> seqs,
                         std::size_t payload_bytes_max) {
-  sqlite::transaction snapshot{db_, sqlite::transaction::kind::read};
-  if (snapshot.failure())
-    return *snapshot.failure();
   std::vector<job> loaded;
   std::size_t bytes = 0;
   for (auto seq : seqs) {
@@ -85,9 +149,6 @@ sqlite_reader::load_now(queue_id queue, std::span<const job_seq> seqs,
 }
 
 result<std::optional<job_record>> sqlite_reader::find_now(job_id id) {
-  sqlite::transaction snapshot{db_, sqlite::transaction::kind::read};
-  if (snapshot.failure())
-    return *snapshot.failure();
   auto found = jobs_.find(id.queue, id.seq);
   if (!found)
     return found.reason();
@@ -103,8 +164,14 @@ std::optional<error> sqlite_reader::add_history(job_queries::found& what) {
   auto dropped = total - std::min<std::uint64_t>(total, history_max);
   auto rows = history_.start();
   rows.bind(what.record.job.id.seq.value).bind(dropped);
-  while (rows.next())
-    job_row::take_entry(rows, what.record.history.emplace_back());
+  while (rows.next()) {
+    auto& entry = what.record.history.emplace_back();
+    job_row::take_entry(rows, entry);
+    std::string replaced;
+    rows.take(replaced);
+    if (!replaced.empty())
+      entry.replaced = payload{std::move(replaced)};
+  }
   if (auto reason = rows.failure())
     return reason;
   if (what.last)
@@ -115,51 +182,6 @@ std::optional<error> sqlite_reader::add_history(job_queries::found& what) {
 
 } // namespace
 
-// -- job_queries --------------------------------------------------------------
-
-job_queries::job_queries(const sqlite::connection& db)
-  : live_(db, select_live()), ended_(db, select_ended()) {
-  // nop
-}
-
-result<std::optional<job_queries::found>> job_queries::find_live(queue_id queue,
-                                                                 job_seq seq) {
-  auto row = live_.start();
-  row.bind(seq.value).bind(queue.value);
-  if (!row.next()) {
-    if (auto reason = row.failure())
-      return *reason;
-    return std::optional<found>{};
-  }
-  found out;
-  out.entries = job_row::take(row, out.record.job);
-  job_row::take_payload(row, out.record.job);
-  return std::optional{std::move(out)};
-}
-
-result<std::optional<job_queries::found>> job_queries::find(queue_id queue,
-                                                            job_seq seq) {
-  auto live = find_live(queue, seq);
-  if (!live || *live)
-    return live;
-  auto row = ended_.start();
-  row.bind(seq.value).bind(queue.value);
-  if (!row.next()) {
-    if (auto reason = row.failure())
-      return *reason;
-    return std::optional<found>{};
-  }
-  found out;
-  out.entries = job_row::take(row, out.record.job);
-  job_row::take_payload(row, out.record.job);
-  job_row::take_end(row, out.record.job);
-  if (!row.null_ahead())
-    job_row::take_entry(row, out.last.emplace());
-  return std::optional{std::move(out)};
-}
-
-// -- opening ------------------------------------------------------------------
-
 result<std::unique_ptr<store_reader>>
 open_sqlite_reader(const std::filesystem::path& file, const std::string& vfs,
                    std::chrono::milliseconds busy_timeout) {
@@ -168,7 +190,7 @@ open_sqlite_reader(const std::filesystem::path& file, const std::string& vfs,
     return db.reason();
   db->busy_timeout(busy_timeout);
   return std::unique_ptr<store_reader>{
-    std::make_unique<sqlite_reader>(std::move(*db))};
+    std::make_unique<sqlite_reader>(file, std::move(*db))};
 }
 
 } // namespace tidegate

@@ -70,6 +70,11 @@ public:
     return guarded([this]() -> answer { return writer_->last_queue_id(); });
   }
 
+  result<operation_id> last_operation_id() override {
+    using answer = result<operation_id>;
+    return guarded([this]() -> answer { return writer_->last_operation_id(); });
+  }
+
   result<std::unique_ptr<store_reader>> open_reader() override {
     using answer = result<std::unique_ptr<store_reader>>;
     auto opened = guarded([this]() -> answer {

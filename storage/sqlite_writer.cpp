@@ -1,7 +1,6 @@
 #include "storage/sqlite_writer.hpp"
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "storage/schema.hpp"
@@ -36,11 +35,8 @@ std::string configuration(const sqlite_options& options) {
 sqlite_writer::sqlite_writer(sqlite::connection db,
                              const sqlite_options& options)
   : db_(std::move(db)), full_check_bytes_max_(options.full_check_bytes_max),
-    queues_(db_), jobs_(db_), tally_(db_),
-    select_live_(db_,
-                 "SELECT seq, queue, due, expires_at, created_at, "
-                 "waits_for, status, started_delivery "
-                 "FROM jobs ORDER BY seq") {
+    queues_(db_), limit_keys_(db_), jobs_(db_), ended_(db_), operations_(db_),
+    api_keys_(db_), tally_(db_), usage_(db_), snapshots_(db_) {
   // nop
 }
 
@@ -72,6 +68,7 @@ sqlite_writer::commit(std::span<const record> batch) {
   if (changes.failure())
     return *changes.failure();
   tally_.clear();
+  usage_.clear();
   std::vector<commit_answer> answers(batch.size());
   auto answer = answers.begin();
   for (auto& change : batch) {
@@ -81,6 +78,8 @@ sqlite_writer::commit(std::span<const record> batch) {
     ++answer;
   }
   if (auto reason = tally_.write())
+    return *reason;
+  if (auto reason = usage_.write())
     return *reason;
   if (auto reason = changes.commit())
     return *reason;
@@ -113,11 +112,30 @@ std::optional<error> sqlite_writer::apply(const update_rate& what,
   return queues_.set_rate(what.id, what.rate);
 }
 
+std::optional<error> sqlite_writer::apply(const update_secrets& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  return queues_.set_secrets(what);
+}
+
+std::optional<error> sqlite_writer::apply(const update_limit_key& what,
+                                          commit_answer&) {
+  if (auto reason = tally_.require(what.id))
+    return reason;
+  return limit_keys_.set(what);
+}
+
 std::optional<error> sqlite_writer::apply(const remove_queue& what,
                                           commit_answer&) {
   if (auto reason = tally_.require(what.id))
     return reason;
-  if (auto reason = jobs_.remove_all(what.id))
+  // Usage is written with the project of its queue, which is about to go.
+  if (auto reason = usage_.write())
+    return reason;
+  if (auto reason = ended_.remove_all(what.id))
+    return reason;
+  if (auto reason = limit_keys_.remove_all(what.id))
     return reason;
   tally_.drop(what.id);
   return queues_.remove(what.id);
@@ -129,14 +147,21 @@ std::optional<error> sqlite_writer::apply(const insert_job& what,
     return wrong_status(what.job);
   if (auto reason = tally_.require(what.job.id.queue))
     return reason;
-  return jobs_.insert(what.job, answer);
+  if (auto reason = jobs_.insert(what.job, answer))
+    return reason;
+  if (!answer.existing)
+    usage_.count(what);
+  return std::nullopt;
 }
 
 std::optional<error> sqlite_writer::apply(const update_job& what,
                                           commit_answer&) {
   if (has_ended(what.job))
     return wrong_status(what.job);
-  return jobs_.update(what);
+  if (auto reason = jobs_.update(what))
+    return reason;
+  usage_.count(what.job.id.queue, what.entry);
+  return std::nullopt;
 }
 
 std::optional<error> sqlite_writer::apply(const end_job& what, commit_answer&) {
@@ -145,7 +170,46 @@ std::optional<error> sqlite_writer::apply(const end_job& what, commit_answer&) {
   if (auto reason = jobs_.end(what))
     return reason;
   tally_.count(what.job.id.queue, what.job.status);
+  usage_.count(what.job.id.queue, what.entry);
   return std::nullopt;
+}
+
+std::optional<error> sqlite_writer::apply(const revive_job& what,
+                                          commit_answer& answer) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  if (auto reason = ended_.revive(what, answer))
+    return reason;
+  tally_.take_off(what.job.id.queue, answer.completed, answer.dead);
+  return std::nullopt;
+}
+
+std::optional<error> sqlite_writer::apply(const remove_jobs& what,
+                                          commit_answer& answer) {
+  if (auto reason = ended_.remove(what, answer))
+    return reason;
+  tally_.take_off(what.id, answer.completed, answer.dead);
+  return std::nullopt;
+}
+
+std::optional<error> sqlite_writer::apply(const insert_operation& what,
+                                          commit_answer&) {
+  return operations_.insert(what.operation);
+}
+
+std::optional<error> sqlite_writer::apply(const update_operation& what,
+                                          commit_answer&) {
+  return operations_.update(what.operation);
+}
+
+std::optional<error> sqlite_writer::apply(const insert_api_key& what,
+                                          commit_answer& answer) {
+  return api_keys_.insert(what.key, answer.key);
+}
+
+std::optional<error> sqlite_writer::apply(const remove_api_key& what,
+                                          commit_answer& answer) {
+  return api_keys_.remove(what.id, answer.done);
 }
 
 // -- checks -------------------------------------------------------------------
@@ -157,7 +221,8 @@ std::optional<error> sqlite_writer::check() {
   if (!bytes)
     return bytes.reason();
   auto small = static_cast<std::uint64_t>(*bytes) <= full_check_bytes_max_;
-  for (auto* part : {"meta", "queues", "gates", "rates", "counters"}) {
+  for (auto* part : {"meta", "queues", "gates", "rates", "counters",
+                     "limit_keys", "operations", "api_keys"}) {
     auto scope = small ? std::string{"1"} : std::string{part};
     sqlite::statement query{db_, "PRAGMA quick_check(" + scope + ")"};
     auto row = query.start();
@@ -187,43 +252,7 @@ std::optional<error> sqlite_writer::probe() {
 // -- reading ------------------------------------------------------------------
 
 result<std::vector<queue_snapshot>> sqlite_writer::load_queues() {
-  auto records = queues_.load();
-  if (!records)
-    return records.reason();
-  std::vector<queue_snapshot> snapshots;
-  snapshots.reserve(records->size());
-  for (auto& queue : *records)
-    snapshots.push_back({std::move(queue), {}});
-  if (auto reason = load_jobs(snapshots))
-    return *reason;
-  return snapshots;
-}
-
-std::optional<error>
-sqlite_writer::load_jobs(std::vector<queue_snapshot>& queues) {
-  std::unordered_map<queue_id, queue_snapshot*> by_id;
-  for (auto& snapshot : queues)
-    by_id.emplace(snapshot.queue.id, &snapshot);
-  auto row = select_live_.start();
-  while (row.next()) {
-    live_job job;
-    queue_id queue;
-    row.take(job.seq.value)
-      .take(queue.value)
-      .take(job.due)
-      .take(job.expires_at)
-      .take(job.created_at)
-      .take(job.waits_for)
-      .take(job.status)
-      .take(job.started_delivery);
-    auto owner = by_id.find(queue);
-    if (owner == by_id.end())
-      return error{errc::storage_unavailable, "job "
-                                                + std::to_string(job.seq.value)
-                                                + " belongs to no queue"};
-    owner->second->jobs.push_back(job);
-  }
-  return row.failure();
+  return snapshots_.load();
 }
 
 result<job_seq> sqlite_writer::last_job_seq() {
@@ -241,6 +270,13 @@ result<queue_id> sqlite_writer::last_queue_id() {
   if (!last)
     return last.reason();
   return queue_id{static_cast<std::uint32_t>(*last)};
+}
+
+result<operation_id> sqlite_writer::last_operation_id() {
+  auto last = db_.integer("SELECT last_operation FROM meta");
+  if (!last)
+    return last.reason();
+  return operation_id{static_cast<std::uint64_t>(*last)};
 }
 
 } // namespace tidegate

@@ -8,11 +8,17 @@
 #include <span>
 #include <vector>
 
+#include "storage/api_key_table.hpp"
+#include "storage/ended_table.hpp"
 #include "storage/job_table.hpp"
+#include "storage/limit_key_table.hpp"
+#include "storage/operation_table.hpp"
 #include "storage/queue_table.hpp"
+#include "storage/snapshot_queries.hpp"
 #include "storage/sqlite.hpp"
 #include "storage/sqlite_store.hpp"
 #include "storage/tally.hpp"
+#include "storage/usage_table.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate {
@@ -48,6 +54,9 @@ public:
   /// See `store::last_queue_id`.
   result<queue_id> last_queue_id();
 
+  /// See `store::last_operation_id`.
+  result<operation_id> last_operation_id();
+
 private:
   using maybe_error = std::optional<error>;
 
@@ -55,19 +64,30 @@ private:
   maybe_error apply(const update_queue& what, commit_answer& answer);
   maybe_error apply(const update_gate& what, commit_answer& answer);
   maybe_error apply(const update_rate& what, commit_answer& answer);
+  maybe_error apply(const update_secrets& what, commit_answer& answer);
+  maybe_error apply(const update_limit_key& what, commit_answer& answer);
   maybe_error apply(const remove_queue& what, commit_answer& answer);
   maybe_error apply(const insert_job& what, commit_answer& answer);
   maybe_error apply(const update_job& what, commit_answer& answer);
   maybe_error apply(const end_job& what, commit_answer& answer);
-
-  maybe_error load_jobs(std::vector<queue_snapshot>& queues);
+  maybe_error apply(const revive_job& what, commit_answer& answer);
+  maybe_error apply(const remove_jobs& what, commit_answer& answer);
+  maybe_error apply(const insert_operation& what, commit_answer& answer);
+  maybe_error apply(const update_operation& what, commit_answer& answer);
+  maybe_error apply(const insert_api_key& what, commit_answer& answer);
+  maybe_error apply(const remove_api_key& what, commit_answer& answer);
 
   sqlite::connection db_;
   std::uint64_t full_check_bytes_max_;
   queue_table queues_;
+  limit_key_table limit_keys_;
   job_table jobs_;
+  ended_table ended_;
+  operation_table operations_;
+  api_key_table api_keys_;
   tally tally_;
-  sqlite::statement select_live_;
+  usage_tally usage_;
+  snapshot_queries snapshots_;
 };
 
 } // namespace tidegate

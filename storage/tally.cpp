@@ -39,6 +39,15 @@ void tally::count(queue_id queue, job_status how) {
     ++counted.completed;
 }
 
+void tally::take_off(queue_id queue, std::uint64_t completed,
+                     std::uint64_t dead) {
+  if (completed == 0 && dead == 0)
+    return;
+  auto& counted = touched_[queue];
+  counted.completed -= static_cast<std::int64_t>(completed);
+  counted.dead -= static_cast<std::int64_t>(dead);
+}
+
 void tally::drop(queue_id queue) {
   touched_.erase(queue);
 }

@@ -30,6 +30,10 @@ public:
   /// @pre the queue exists
   void count(queue_id queue, job_status how);
 
+  /// Takes jobs off that are not among the ended ones any more.
+  /// @pre the queue exists where there are any
+  void take_off(queue_id queue, std::uint64_t completed, std::uint64_t dead);
+
   /// Drops what was counted for a queue that is being removed.
   void drop(queue_id queue);
 
@@ -38,8 +42,8 @@ public:
 
 private:
   struct counts {
-    std::uint64_t completed = 0;
-    std::uint64_t dead = 0;
+    std::int64_t completed = 0;
+    std::int64_t dead = 0;
   };
 
   std::unordered_map<queue_id, counts> touched_;

@@ -20,6 +20,22 @@ const char* to_string(errc code) {
       return "draining";
     case errc::storage_unavailable:
       return "storage_unavailable";
+    case errc::queue_full:
+      return "queue_full";
+    case errc::not_ack_mode:
+      return "not_ack_mode";
+    case errc::not_awaiting_outcome:
+      return "not_awaiting_outcome";
+    case errc::stale_delivery:
+      return "stale_delivery";
+    case errc::job_completed:
+      return "job_completed";
+    case errc::job_dead:
+      return "job_dead";
+    case errc::not_dead:
+      return "not_dead";
+    case errc::not_found:
+      return "not_found";
   }
   return "unknown";
 }

@@ -8,14 +8,42 @@ namespace tidegate {
 
 namespace {
 
-std::string describe(const gate_record& g) {
+std::string describe(const gate_record& g, const std::string& whose) {
   if (g.state == gate_state::probing)
-    return "one probe is out; the queue opens when it succeeds";
-  if (g.cause == hold_cause::probe_failed)
-    return "the last probe told nothing about the downstream";
+    return "one probe is out; " + whose + " opens when it succeeds";
+  auto said = g.reason.empty() ? std::string{} : ": " + g.reason;
+  switch (g.cause) {
+    case hold_cause::probe_failed:
+      return "the last probe told nothing about the downstream" + said;
+    case hold_cause::worker:
+      return "a worker said not now" + said;
+    case hold_cause::operator_hold:
+      return "an operator holds " + whose + said;
+    case hold_cause::downstream:
+    case hold_cause::none:
+      break;
+  }
   if (g.http_status)
     return "the downstream answered " + std::to_string(*g.http_status);
   return "the downstream said not now";
+}
+
+/// Returns the gate as what blocks; @pre it is shut
+blocked_by shut(const gate_record& g, gate_kind hold, gate_kind probe,
+                const std::string& whose) {
+  auto reason = describe(g, whose);
+  if (g.state == gate_state::probing)
+    return {probe, g.since, std::nullopt, std::move(reason), g.caused_by};
+  return {hold, g.since, g.release_at, std::move(reason), g.caused_by};
+}
+
+blocked_by limited(gate_kind gate, std::string reason) {
+  return {gate, std::nullopt, std::nullopt, std::move(reason), std::nullopt};
+}
+
+std::string count_of(std::uint32_t taken, std::uint32_t limit) {
+  return std::to_string(taken) + " deliveries are in flight, the limit is "
+         + std::to_string(limit);
 }
 
 blocked_by own_wait(wait_kind what) {
@@ -29,6 +57,15 @@ blocked_by own_wait(wait_kind what) {
       result.gate = gate_kind::backoff;
       result.reason = "the job failed and waits for its retry";
       break;
+    case wait_kind::job_defer:
+    case wait_kind::key_defer:
+      result.gate = gate_kind::defer;
+      result.reason = "a worker named a time for this job";
+      break;
+    case wait_kind::run_at:
+      result.gate = gate_kind::delay;
+      result.reason = "the publisher named a time";
+      break;
     case wait_kind::none:
     case wait_kind::delay:
       result.gate = gate_kind::delay;
@@ -40,33 +77,53 @@ blocked_by own_wait(wait_kind what) {
 
 } // namespace
 
-bool push_queue::may_start(moment now) const {
+bool push_queue::may_start_with_permit(moment now) const {
   return !queue_.paused && gate_.ask(now.steady) != gate::answer::shut
-         && !slots_.full() && !rate_.full(now.steady);
+         && !slots_.full() && !ramp_.full(slots_.taken())
+         && !rate_.full(now.steady);
 }
 
 void push_queue::explain_queue(moment now, std::vector<blocked_by>& out) const {
   if (queue_.paused)
     out.push_back({gate_kind::paused, queue_.paused_since, std::nullopt,
                    "an operator paused the queue", std::nullopt});
-  if (gate_.ask(now.steady) == gate::answer::shut) {
-    auto g = gate_.to_record(now);
-    if (g.state == gate_state::probing)
-      out.push_back(
-        {gate_kind::probe, g.since, std::nullopt, describe(g), g.caused_by});
-    else
-      out.push_back(
-        {gate_kind::hold, g.since, g.release_at, describe(g), g.caused_by});
-  }
+  if (gate_.ask(now.steady) == gate::answer::shut)
+    out.push_back(shut(gate_.to_record(now), gate_kind::hold, gate_kind::probe,
+                       "the queue"));
   if (slots_.full())
-    out.push_back({gate_kind::concurrency, std::nullopt, std::nullopt,
-                   std::to_string(slots_.taken()) + " deliveries are in flight,"
-                     + " the limit is " + std::to_string(slots_.limit()),
-                   std::nullopt});
+    out.push_back(limited(gate_kind::concurrency,
+                          count_of(slots_.taken(), slots_.limit())));
+  if (ramp_.full(slots_.taken()))
+    out.push_back(
+      limited(gate_kind::ramp, "the queue comes back from a hold step by step: "
+                                 + count_of(slots_.taken(), ramp_.limit())));
   if (rate_.full(now.steady))
     out.push_back({gate_kind::rate, std::nullopt,
                    to_wall(rate_.next_start(now.steady), now),
                    "as many deliveries have started as the rate limit allows",
+                   std::nullopt});
+  if (capped_ && permits_ == 0 && permits_asked_ > 0)
+    out.push_back(limited(gate_kind::global_concurrency,
+                          "as many deliveries of all queues are in flight as "
+                          "the server allows"));
+}
+
+void push_queue::explain_lane(lane_id lane, moment now,
+                              std::vector<blocked_by>& out) const {
+  auto key = keys_.find(lane);
+  if (!key)
+    return;
+  if (key->door.ask(now.steady) == gate::answer::shut)
+    out.push_back(shut(key->door.to_record(now), gate_kind::key_hold,
+                       gate_kind::key_probe, "the limit key"));
+  if (key->flying.full())
+    out.push_back(limited(gate_kind::key_concurrency,
+                          count_of(key->flying.taken(), key->flying.limit())));
+  if (key->rate.full(now.steady))
+    out.push_back({gate_kind::key_rate, std::nullopt,
+                   to_wall(key->rate.next_start(now.steady), now),
+                   "as many deliveries of the limit key have started as its "
+                   "rate limit allows",
                    std::nullopt});
 }
 
@@ -85,16 +142,26 @@ queue_view push_queue::view(moment now) {
   result.queue = to_record(now);
   auto& counts = result.counts;
   counts.pending = jobs_.fresh();
-  counts.processing = jobs_.size() - jobs_.fresh();
+  counts.awaiting_ack = awaiting_.size();
+  counts.processing = jobs_.size() - jobs_.fresh() - awaiting_.size();
   counts.completed = queue_.completed;
   counts.dead = queue_.dead;
   counts.scheduled = jobs_.waiting();
-  counts.in_flight = slots_.taken();
-  if (gate_.state() != gate_state::open)
-    counts.held = jobs_.ready();
+  counts.in_flight = slots_.taken() - awaiting_.size();
+  counts.held = held_jobs();
   explain_queue(now, result.blocked);
   if (auto oldest = jobs_.oldest())
     result.oldest_age = std::max(duration{0}, now.wall - *oldest);
+  return result;
+}
+
+std::size_t push_queue::held_jobs() const {
+  if (gate_.state() != gate_state::open)
+    return jobs_.ready();
+  std::size_t result = 0;
+  for (auto lane : keys_.lanes())
+    if (keys_.find(lane)->door.state() != gate_state::open)
+      result += jobs_.ready(lane);
   return result;
 }
 
@@ -118,9 +185,48 @@ job_view push_queue::view(job_record stored, moment now) {
     else
       result.blocked.front().since = since;
     j.due = to_wall(e->due, now);
+    explain_lane(e->lane, now, result.blocked);
     explain_queue(now, result.blocked);
   }
   result.record = std::move(stored);
+  return result;
+}
+
+// -- limit keys ---------------------------------------------------------------
+
+limit_key_view push_queue::view_key(const std::string& key, moment now) {
+  jobs_.mature(now.steady);
+  limit_key_view result;
+  result.key = key;
+  auto lane = jobs_.find_lane(key);
+  if (!lane || *lane == 0)
+    return result;
+  result.ready = jobs_.ready(*lane);
+  if (auto state = keys_.find(*lane)) {
+    result.gate = state->door.to_record(now);
+    result.in_flight = state->flying.taken();
+  }
+  explain_lane(*lane, now, result.blocked);
+  return result;
+}
+
+limit_key_list push_queue::view(const list_limit_keys& which, moment now) {
+  std::vector<std::string> names;
+  for (auto lane : keys_.lanes()) {
+    const auto& state = *keys_.find(lane);
+    auto busy = state.flying.taken() > 0
+                || state.door.state() != gate_state::open;
+    if (busy && jobs_.key_of(lane) > which.after)
+      names.push_back(jobs_.key_of(lane));
+  }
+  std::sort(names.begin(), names.end());
+  limit_key_list result;
+  if (names.size() > which.limit) {
+    names.resize(which.limit);
+    result.next_after = names.back();
+  }
+  for (const auto& name : names)
+    result.items.push_back(view_key(name, now));
   return result;
 }
 

@@ -16,7 +16,7 @@ gate::gate(const gate_record& stored, moment now)
                                             : gate_state::held),
     release_(to_steady(stored.release_at, now)),
     since_(stored.since), cause_{stored.cause, stored.caused_by,
-                                 stored.http_status},
+                                 stored.http_status, stored.reason},
     failed_probes_(stored.failed_probes), last_(stored.last) {
   // nop
 }
@@ -119,6 +119,7 @@ gate_record gate::to_record(moment now) const {
     result.cause = cause_.what;
     result.caused_by = cause_.job;
     result.http_status = cause_.http_status;
+    result.reason = cause_.reason;
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "tidegate/ids.hpp"
 #include "tidegate/store.hpp"
@@ -47,6 +48,8 @@ public:
     hold_cause what = hold_cause::none;
     std::optional<job_id> job;
     std::optional<std::uint16_t> http_status;
+    /// What worker or operator said.
+    std::string reason;
   };
 
   /// An open gate.
@@ -61,6 +64,11 @@ public:
   }
 
   answer ask(steady_time now) const;
+
+  /// Returns whether it is open and remembers no failed probe.
+  bool at_rest() const {
+    return state_ == gate_state::open && failed_probes_ == 0;
+  }
 
   /// Returns the release time of a gate that is held.
   std::optional<steady_time> held_until() const;

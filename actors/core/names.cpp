@@ -17,6 +17,8 @@ const char* to_string(job_status status) {
       return "completed";
     case job_status::dead:
       return "dead";
+    case job_status::awaiting_ack:
+      return "awaiting_ack";
   }
   return "unknown";
 }
@@ -33,6 +35,12 @@ const char* to_string(dead_reason reason) {
       return "retry_after_exceeds_lifetime";
     case dead_reason::lifetime_exceeded:
       return "lifetime_exceeded";
+    case dead_reason::nack_not_retryable:
+      return "nack_not_retryable";
+    case dead_reason::ack_timeout:
+      return "ack_timeout";
+    case dead_reason::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -47,6 +55,10 @@ const char* to_string(delivery_status status) {
       return "deferred";
     case delivery_status::interrupted:
       return "interrupted";
+    case delivery_status::nacked:
+      return "nacked";
+    case delivery_status::replayed:
+      return "replayed";
   }
   return "unknown";
 }
@@ -79,6 +91,8 @@ const char* to_string(delivery_errc code) {
       return "invalid_url";
     case delivery_errc::aborted:
       return "aborted";
+    case delivery_errc::ack_timeout:
+      return "ack_timeout";
   }
   return "unknown";
 }
@@ -117,6 +131,10 @@ const char* to_string(hold_cause cause) {
       return "downstream";
     case hold_cause::probe_failed:
       return "probe_failed";
+    case hold_cause::worker:
+      return "worker";
+    case hold_cause::operator_hold:
+      return "operator";
   }
   return "unknown";
 }
@@ -139,6 +157,70 @@ const char* to_string(gate_kind gate) {
       return "backoff";
     case gate_kind::defer:
       return "defer";
+    case gate_kind::key_hold:
+      return "key_hold";
+    case gate_kind::key_probe:
+      return "key_probe";
+    case gate_kind::key_concurrency:
+      return "key_concurrency";
+    case gate_kind::key_rate:
+      return "key_rate";
+    case gate_kind::global_concurrency:
+      return "global_concurrency";
+    case gate_kind::ramp:
+      return "ramp";
+  }
+  return "unknown";
+}
+
+const char* to_string(operation_kind kind) {
+  switch (kind) {
+    case operation_kind::dlq_replay:
+      return "dlq_replay";
+  }
+  return "unknown";
+}
+
+const char* to_string(operation_state state) {
+  switch (state) {
+    case operation_state::running:
+      return "running";
+    case operation_state::done:
+      return "done";
+    case operation_state::cancelled:
+      return "cancelled";
+    case operation_state::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+const char* to_string(delivery_mode mode) {
+  switch (mode) {
+    case delivery_mode::standard:
+      return "standard";
+    case delivery_mode::ack:
+      return "ack";
+  }
+  return "unknown";
+}
+
+const char* to_string(ack_timeout_action action) {
+  switch (action) {
+    case ack_timeout_action::retry:
+      return "retry";
+    case ack_timeout_action::dead:
+      return "dead";
+  }
+  return "unknown";
+}
+
+const char* to_string(backpressure_scope scope) {
+  switch (scope) {
+    case backpressure_scope::queue:
+      return "queue";
+    case backpressure_scope::key:
+      return "key";
   }
   return "unknown";
 }
@@ -159,6 +241,10 @@ const char* to_string(event_kind kind) {
       return "queue.changed";
     case event_kind::job_dead:
       return "job.dead";
+    case event_kind::job_replayed:
+      return "job.replayed";
+    case event_kind::queue_secret_rotated:
+      return "queue.secret_rotated";
     case event_kind::store_failed:
       return "store.failed";
     case event_kind::store_recovered:

@@ -27,6 +27,9 @@ struct outcome {
   /// What it says about the downstream if the delivery was the probe.
   probe_verdict verdict = probe_verdict::no_verdict;
 
+  /// `failure`: whether it may be tried again.
+  bool retryable = true;
+
   /// How long the downstream asked for; `defer` only.
   duration retry_after{0};
 

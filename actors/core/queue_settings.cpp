@@ -18,11 +18,17 @@ constexpr std::size_t headers_max = 32;
 constexpr std::size_t header_name_max = 128;
 constexpr std::size_t header_value_max = 4096;
 constexpr std::size_t ladder_steps_max = 100;
+constexpr std::size_t statuses_max = 64;
 constexpr double wait_max = 2'592'000;
+
+/// The largest integer below which JSON numbers are exact everywhere: 2^53 - 1.
+constexpr double depth_max = 9'007'199'254'740'991;
 
 /// Prints a number as people write it: no trailing zeros, no exponent where it
 /// can be helped.
 std::string print(double x) {
+  if (x == std::floor(x) && std::abs(x) <= depth_max)
+    return std::to_string(static_cast<std::int64_t>(x));
   char text[40];
   std::snprintf(text, sizeof(text), "%.15g", x);
   return text;
@@ -162,6 +168,33 @@ void validate_headers(const std::vector<header>& headers, findings& out) {
   }
 }
 
+void validate_statuses(const std::vector<std::uint16_t>& statuses,
+                       findings& out) {
+  const std::string field = "permanentFailureStatuses";
+  if (statuses.size() > statuses_max)
+    out.add(field, "must be at most 64 statuses, got "
+                     + std::to_string(statuses.size()));
+  for (auto i = statuses.begin(); i != statuses.end(); ++i) {
+    out.range(field, *i, 300, 599);
+    if (*i == 429 || *i == 503 || *i == 529)
+      out.add(field, "must not name " + std::to_string(*i)
+                       + ", which means \"not now\"");
+    if (std::find(statuses.begin(), i, *i) != i)
+      out.add(field, "must not name " + std::to_string(*i) + " twice");
+  }
+}
+
+void validate_hold_bounds(const queue_settings& s, findings& out) {
+  if (s.min_hold)
+    out.range("minHold", to_seconds(*s.min_hold), 0, wait_max);
+  if (s.max_hold)
+    out.range("maxHold", to_seconds(*s.max_hold), 0, wait_max);
+  if (s.min_hold && s.max_hold && *s.min_hold > *s.max_hold)
+    out.add("minHold", "must be at most maxHold, which is "
+                         + print(to_seconds(*s.max_hold)) + ", got "
+                         + print(to_seconds(*s.min_hold)));
+}
+
 void validate_ladder(const std::vector<double>& steps, findings& out) {
   if (steps.empty() || steps.size() > ladder_steps_max)
     out.add("backoff.steps",
@@ -192,6 +225,7 @@ queue_settings apply(queue_settings settings,
       field = *change;
   };
   set(settings.webhook_url, patch.webhook_url);
+  set(settings.mode, patch.mode);
   set(settings.concurrency, patch.concurrency);
   set(settings.rate_limit_max, patch.rate_limit_max);
   set(settings.rate_limit_window, patch.rate_limit_window);
@@ -200,7 +234,19 @@ queue_settings apply(queue_settings settings,
   set(settings.backoff, patch.backoff);
   set(settings.timeout, patch.timeout);
   set(settings.lifetime, patch.lifetime);
+  set(settings.ack_timeout, patch.ack_timeout);
+  set(settings.ack_timeout_action, patch.ack_timeout_action);
+  set(settings.retention, patch.retention);
+  set(settings.dead_letter, patch.dead_letter);
   set(settings.headers, patch.headers);
+  set(settings.permanent_failure_statuses, patch.permanent_failure_statuses);
+  set(settings.key_concurrency, patch.key_concurrency);
+  set(settings.key_rate_limit_max, patch.key_rate_limit_max);
+  set(settings.backpressure_scope, patch.backpressure_scope);
+  set(settings.recovery, patch.recovery);
+  set(settings.min_hold, patch.min_hold);
+  set(settings.max_hold, patch.max_hold);
+  set(settings.max_depth, patch.max_depth);
   return settings;
 }
 
@@ -217,13 +263,34 @@ std::vector<field_error> validate(const queue_settings& s) {
   validate_backoff(s.backoff, out);
   out.range("timeout", to_seconds(s.timeout), 0.1, 900);
   out.range("lifetime", to_seconds(s.lifetime), 1, 2'592'000);
+  out.range("ackTimeout", to_seconds(s.ack_timeout), 1, 604'800);
+  out.range("retention", to_seconds(s.retention), 0, 2'592'000);
   validate_headers(s.headers, out);
+  validate_statuses(s.permanent_failure_statuses, out);
+  if (s.key_concurrency)
+    out.range("keyConcurrency", *s.key_concurrency, 1, 10'000);
+  if (s.key_rate_limit_max)
+    out.range("keyRateLimitMax", *s.key_rate_limit_max, 1, 100'000);
+  out.range("recovery.start", s.recovery.start, 1, 10'000);
+  out.range("recovery.factor", s.recovery.factor, 1.1, 100);
+  validate_hold_bounds(s, out);
+  if (s.max_depth)
+    out.range("maxDepth", static_cast<double>(*s.max_depth), 1, depth_max);
   return out.take();
 }
 
-std::optional<field_error> validate_queue_name(std::string_view name) {
+std::vector<field_error> validate_headers(const std::vector<header>& headers) {
+  findings out;
+  validate_headers(headers, out);
+  return out.take();
+}
+
+namespace {
+
+std::optional<field_error> validate_name(const char* field,
+                                         std::string_view name) {
   auto complain = [&](std::string message) {
-    return field_error{"name", std::move(message)};
+    return field_error{field, std::move(message)};
   };
   if (name.empty() || name.size() > name_length_max)
     return complain("must be 1 to 120 characters, got "
@@ -237,6 +304,16 @@ std::optional<field_error> validate_queue_name(std::string_view name) {
   if (!std::all_of(name.begin(), name.end(), allowed))
     return complain("must be of A-Z a-z 0-9 . _ - only, got " + quote(name));
   return std::nullopt;
+}
+
+} // namespace
+
+std::optional<field_error> validate_queue_name(std::string_view name) {
+  return validate_name("name", name);
+}
+
+std::optional<field_error> validate_project_name(std::string_view name) {
+  return validate_name("project", name);
 }
 
 } // namespace tidegate

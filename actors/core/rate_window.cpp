@@ -47,6 +47,12 @@ steady_time rate_window::next_start(steady_time now) const {
   return now;
 }
 
+std::optional<steady_time> rate_window::busy_until(steady_time now) const {
+  if (groups_.empty() || !counts(groups_.back(), now))
+    return std::nullopt;
+  return after(groups_.back().latest, window_);
+}
+
 void rate_window::count(steady_time now) {
   if (!max_)
     return;

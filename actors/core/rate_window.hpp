@@ -39,6 +39,9 @@ public:
   /// Returns the earliest time at which `full` is false, `now` if it is.
   steady_time next_start(steady_time now) const;
 
+  /// Returns until when there are starts that count, if there are any.
+  std::optional<steady_time> busy_until(steady_time now) const;
+
   /// Counts one start. @pre `!full(now)`
   void count(steady_time now);
 

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -12,9 +13,15 @@
 
 namespace tidegate {
 
-/// Send this job out; its outcome is owed to the queue.
+/// Send this job out; its end is owed to the queue.
 struct start_delivery {
   delivery what;
+};
+
+/// End this delivery early; its end is owed all the same.
+struct stop_delivery {
+  job_seq job;
+  std::uint64_t number = 0;
 };
 
 /// Read these jobs from the store; they are owed to the queue.
@@ -22,12 +29,23 @@ struct load_jobs {
   std::vector<job_seq> seqs;
 };
 
+/// Ask for permits to deliver; they are owed to the queue.
+struct take_permits {
+  std::uint32_t count = 0;
+};
+
+/// Permits that are not needed any more.
+struct leave_permits {
+  std::uint32_t count = 0;
+};
+
 /// Tell whoever listens.
 struct emit {
   service_event event;
 };
 
-using effect = std::variant<start_delivery, load_jobs, emit>;
+using effect = std::variant<start_delivery, stop_delivery, load_jobs,
+                            take_permits, leave_permits, emit>;
 
 /// The answer of a queue to an event: first `records` are committed, then
 /// `effects` are carried out, in order. Without records the effects may be

@@ -109,7 +109,7 @@ TEST_CASE("queues are listed by name, page after page") {
   for (auto name : {"d", "a", "c", "b", "e"})
     w.create(name);
   std::string seen;
-  list_queues request{"", 2};
+  list_queues request{default_project, "", 2};
   for (;;) {
     auto answer = w.system().ask<queue_list>(w.registry(), request);
     REQUIRE(answer);

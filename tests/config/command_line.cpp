@@ -60,16 +60,18 @@ TEST_CASE("every flag sets its setting") {
   expected.threads = 4;
   expected.allow_target = {"127.0.0.0/8", "::1/128"};
   expected.trusted_ca = "ca.pem";
+  expected.max_in_flight = 500;
   expected.max_body = 4096;
   expected.drain_timeout = std::chrono::seconds{1};
   expected.log_level = log_level::warn;
   expected.log_format = log_format::text;
   CHECK(serve_with(
-          {"serve",          "--listen", "0.0.0.0:9090",    "--data=/srv/queue",
-           "--threads",      "4",        "--allow-target",  "127.0.0.0/8",
-           "--allow-target", "::1/128",  "--trusted-ca",    "ca.pem",
-           "--max-body",     "4096",     "--drain-timeout", "1",
-           "--log-level",    "warn",     "--log-format",    "text"})
+          {"serve",           "--listen", "0.0.0.0:9090",   "--data=/srv/queue",
+           "--threads",       "4",        "--allow-target", "127.0.0.0/8",
+           "--allow-target",  "::1/128",  "--trusted-ca",   "ca.pem",
+           "--max-in-flight", "500",      "--max-body",     "4096",
+           "--drain-timeout", "1",        "--log-level",    "warn",
+           "--log-format",    "text"})
         == expected);
 }
 
@@ -79,7 +81,9 @@ TEST_CASE("every variable sets its setting") {
   expected.threads = 2;
   expected.allow_target = {"10.0.0.0/8", "fd00::/8"};
   expected.drain_timeout = std::chrono::seconds{60};
-  CHECK(serve_with({"serve"}, {{"TIDEGATE_LISTEN", "127.0.0.1:0"},
+  expected.max_in_flight = 8;
+  CHECK(serve_with({"serve"}, {{"TIDEGATE_MAX_IN_FLIGHT", "8"},
+                               {"TIDEGATE_LISTEN", "127.0.0.1:0"},
                                {"TIDEGATE_THREADS", "2"},
                                {"TIDEGATE_ALLOW_TARGET", "10.0.0.0/8,fd00::/8"},
                                {"TIDEGATE_DRAIN_TIMEOUT", "60"}})
@@ -113,6 +117,9 @@ TEST_CASE("of a flag that is repeated the last one counts") {
 TEST_CASE("a refusal names where the value came from, and its range") {
   CHECK(refusal_of({"serve", "--threads", "999"})
         == "--threads must be a whole number from 0 to 256, got 999");
+  CHECK(refusal_of({"serve", "--max-in-flight", "1000001"})
+        == "--max-in-flight must be a whole number from 0 to 1000000, got "
+           "1000001");
   CHECK(refusal_of({"serve"}, {{"TIDEGATE_MAX_BODY", "1MiB"}})
         == "TIDEGATE_MAX_BODY must be a whole number from 1024 to "
            "1073741824, got \"1MiB\"");
@@ -160,6 +167,58 @@ TEST_CASE("a refusal is one line") {
   CHECK(refusal_of({"swim"}).find('\n') == std::string::npos);
 }
 
+TEST_CASE("a key is made with what was said about it") {
+  auto parsed = parse({"keys", "create", "--project", "acme", "--scopes",
+                       "publish,read", "--name", "the shop", "--expires-at",
+                       "2030-01-01T00:00:00Z", "--data", "/srv/queue"});
+  REQUIRE(parsed);
+  auto& key = std::get<create_key>(*parsed);
+  CHECK(key.data == "/srv/queue");
+  CHECK(key.project == "acme");
+  CHECK(key.scopes == "publish,read");
+  CHECK(key.name == "the shop");
+  CHECK(key.expires_at == "2030-01-01T00:00:00Z");
+}
+
+TEST_CASE("the rest of a key may be left out") {
+  auto parsed = parse({"keys", "create", "--project", "a", "--scopes", "read"});
+  REQUIRE(parsed);
+  auto& key = std::get<create_key>(*parsed);
+  CHECK(key.data == "./data");
+  CHECK(key.name.empty());
+  CHECK_FALSE(key.expires_at);
+}
+
+TEST_CASE("keys are where the server would have its data") {
+  variables set{{"TIDEGATE_DATA", "/from/variable"}};
+  auto list = parse({"keys", "list", "--json"}, set);
+  REQUIRE(list);
+  CHECK(std::get<list_keys>(*list).json);
+  CHECK(std::get<list_keys>(*list).data == "/from/variable");
+  auto revoke = parse({"keys", "revoke", "--config", example, "key_3"}, {});
+  REQUIRE(revoke);
+  CHECK(std::get<revoke_key>(*revoke).id == "key_3");
+  CHECK(std::get<revoke_key>(*revoke).data == "./data");
+  auto flag = parse({"keys", "list", "--data=/from/flag"}, set);
+  REQUIRE(flag);
+  CHECK(std::get<list_keys>(*flag).data == "/from/flag");
+  CHECK_FALSE(std::get<list_keys>(*flag).json);
+}
+
+TEST_CASE("keys without what they need are refused") {
+  CHECK(!refusal_of({"keys"}).empty());
+  CHECK(refusal_of({"keys", "eat"}).find('\n') == std::string::npos);
+  CHECK(refusal_of({"keys", "create", "--scopes", "read"}).find("--project")
+        != std::string::npos);
+  CHECK(refusal_of({"keys", "create", "--project", "a"}).find("--scopes")
+        != std::string::npos);
+  CHECK(!refusal_of({"keys", "revoke"}).empty());
+  CHECK(refusal_of({"keys", "list", "--threads", "1"}).find("--threads")
+        != std::string::npos);
+  CHECK(refusal_of({"keys", "list", "--data", ""})
+        == "--data must be the path of a directory, got \"\"");
+}
+
 TEST_CASE("the other commands are told apart") {
   auto version = parse({"version"});
   REQUIRE(version);
@@ -171,11 +230,16 @@ TEST_CASE("the other commands are told apart") {
 
 TEST_CASE("the help names all commands, that of serve all flags") {
   auto all = help_for({"--help"});
-  for (const auto* name : {"serve", "check-config", "version"})
+  for (const auto* name : {"serve", "keys", "check-config", "version"})
     CHECK(all.find(name) != std::string::npos);
   auto flags = help_for({"serve", "--help"});
-  for (const auto* name : {"--config", "--listen", "--data", "--threads",
-                           "--allow-target", "--trusted-ca", "--max-body",
-                           "--drain-timeout", "--log-level", "--log-format"})
+  for (const auto* name :
+       {"--config", "--listen", "--data", "--threads", "--allow-target",
+        "--trusted-ca", "--max-in-flight", "--max-body", "--drain-timeout",
+        "--log-level", "--log-format"})
     CHECK(flags.find(name) != std::string::npos);
+  for (const auto* name : {"create", "list", "revoke"})
+    CHECK(help_for({"keys", "--help"}).find(name) != std::string::npos);
+  CHECK(help_for({"keys", "create", "--help"}).find("--expires-at")
+        != std::string::npos);
 }

@@ -5,8 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <map>
-#include <random>
 
 #include "tests/core/moments.hpp"
 
@@ -33,244 +31,16 @@ std::vector<std::uint64_t> numbers(const std::vector<job_seq>& seqs) {
 
 using list = std::vector<std::uint64_t>;
 
-/// Answers the same questions by looking at every job, every time.
-class model {
-public:
-  void add(const due_heap::entry& e) {
-    jobs_[e.seq] = {e, false};
-  }
-
-  void take_out(job_seq seq) {
-    auto& j = jobs_.at(seq);
-    j.e.out = j.e.delivered = true;
-    j.ready = false;
-  }
-
-  void put_back(job_seq seq, steady_time due, wait_kind what) {
-    auto& e = jobs_.at(seq).e;
-    e.out = false;
-    e.due = due;
-    e.waits_for = what;
-  }
-
-  void erase(job_seq seq) {
-    jobs_.erase(seq);
-  }
-
-  void mature(steady_time now) {
-    for (auto& [seq, j] : jobs_)
-      if (!j.e.out && j.e.due <= now)
-        j.ready = true;
-  }
-
-  void make_due(wait_kind what, steady_time now) {
-    for (auto& [seq, j] : jobs_)
-      if (!j.e.out && !j.ready && j.e.waits_for == what)
-        j.e.due = std::min(j.e.due, now);
-  }
-
-  list ready() const {
-    std::vector<std::pair<steady_time, std::uint64_t>> found;
-    for (const auto& [seq, j] : jobs_)
-      if (j.ready)
-        found.push_back({j.e.due, seq.value});
-    std::sort(found.begin(), found.end());
-    list result;
-    for (auto [due, seq] : found)
-      result.push_back(seq);
-    return result;
-  }
-
-  std::optional<steady_time> next_due() const {
-    std::optional<steady_time> result;
-    for (const auto& [seq, j] : jobs_)
-      if (!j.e.out && !j.ready && (!result || j.e.due < *result))
-        result = j.e.due;
-    return result;
-  }
-
-  std::optional<std::pair<steady_time, std::uint64_t>> next_expiry() const {
-    std::optional<std::pair<steady_time, std::uint64_t>> result;
-    for (const auto& [seq, j] : jobs_)
-      if (!j.e.out && (!result || j.e.expires < result->first))
-        result = std::pair{j.e.expires, seq.value};
-    return result;
-  }
-
-  std::size_t fresh() const {
-    return static_cast<std::size_t>(
-      std::count_if(jobs_.begin(), jobs_.end(), [](const auto& each) {
-        return !each.second.e.delivered && !each.second.e.out;
-      }));
-  }
-
-  struct known {
-    due_heap::entry e;
-    bool ready = false;
-  };
-
-  const std::map<job_seq, known>& jobs() const {
-    return jobs_;
-  }
-
-private:
-  std::map<job_seq, known> jobs_;
-};
-
-void require_same(const due_heap& heap, const model& truth, steady_time now) {
-  auto ready = truth.ready();
-  REQUIRE(heap.size() == truth.jobs().size());
-  REQUIRE(heap.ready() == ready.size());
-  REQUIRE(heap.fresh() == truth.fresh());
-  REQUIRE(heap.next_due() == truth.next_due());
-  REQUIRE(numbers(heap.ready_front(7))
-          == list(ready.begin(),
-                  ready.begin() + std::min<std::ptrdiff_t>(7, ready.size())));
-  REQUIRE(heap.first_ready().has_value() == !ready.empty());
-  if (!ready.empty())
-    REQUIRE(heap.first_ready()->value == ready.front());
-  auto expiry = truth.next_expiry();
-  REQUIRE(heap.next_expiry().has_value() == expiry.has_value());
-  REQUIRE(heap.first_expired(now).has_value()
-          == (expiry && expiry->first <= now));
-  if (expiry)
-    REQUIRE(heap.next_expiry() == expiry->first);
-  if (expiry && expiry->first <= now)
-    REQUIRE(heap.first_expired(now)->value == expiry->second);
-  REQUIRE(heap.oldest().has_value() == !truth.jobs().empty());
-  if (!truth.jobs().empty())
-    REQUIRE(heap.oldest() == truth.jobs().begin()->second.e.created_at);
-}
-
-void require_same_job(const due_heap& heap, const due_heap::entry& expected) {
-  auto found = heap.find(expected.seq);
-  REQUIRE(found);
-  REQUIRE(found->due == expected.due);
-  REQUIRE(found->expires == expected.expires);
-  REQUIRE(found->created_at == expected.created_at);
-  REQUIRE(found->waits_for == expected.waits_for);
-  REQUIRE(found->delivered == expected.delivered);
-  REQUIRE(found->out == expected.out);
-}
-
-/// Does the same to heap and model, at random.
-class history {
-public:
-  explicit history(unsigned seed) : random_(seed), grows_(seed % 3) {
-    // nop
-  }
-
-  void step() {
-    now_ += duration{random_() % 2'000'000};
-    switch (random_() % 8) {
-      case 0:
-      case 1:
-        // A history grows, keeps its size, or is emptied again and again.
-        for (auto n = random_() % (grows_ == 0 ? 8 : 4); n > 0; --n)
-          add();
-        break;
-      case 2:
-      case 3:
-        take_out();
-        break;
-      case 4:
-        put_back();
-        break;
-      case 5:
-        erase();
-        if (grows_ == 2 && random_() % 50 == 0)
-          while (!truth_.jobs().empty())
-            erase();
-        break;
-      case 6:
-        heap_.mature(now_);
-        truth_.mature(now_);
-        break;
-      default:
-        make_due();
-    }
-    require_same(heap_, truth_, now_);
-  }
-
-  void check_each() const {
-    for (const auto& [seq, j] : truth_.jobs())
-      require_same_job(heap_, j.e);
-    for (auto seq : gone_)
-      REQUIRE_FALSE(heap_.find(seq));
-  }
-
-private:
-  template <class Predicate>
-  std::optional<job_seq> any(Predicate wanted) {
-    std::vector<job_seq> found;
-    for (const auto& [seq, j] : truth_.jobs())
-      if (wanted(j))
-        found.push_back(seq);
-    if (found.empty())
-      return std::nullopt;
-    return found[random_() % found.size()];
-  }
-
-  void add() {
-    auto e = make(last_ += 1 + random_() % 3, 0);
-    // Few different times, so that many jobs share one.
-    e.due = now_ + std::chrono::seconds{random_() % 10};
-    e.expires = e.due + std::chrono::seconds{random_() % 100};
-    e.delivered = random_() % 2;
-    e.waits_for = wait_kind{static_cast<std::uint8_t>(random_() % 4)};
-    heap_.add(e);
-    truth_.add(e);
-  }
-
-  void take_out() {
-    if (auto seq = any([](const auto& j) { return !j.e.out; })) {
-      heap_.take_out(*seq);
-      truth_.take_out(*seq);
-    }
-  }
-
-  void put_back() {
-    if (auto seq = any([](const auto& j) { return j.e.out; })) {
-      auto due = now_ + std::chrono::seconds{random_() % 10};
-      auto what = wait_kind{static_cast<std::uint8_t>(random_() % 4)};
-      heap_.put_back(*seq, due, what);
-      truth_.put_back(*seq, due, what);
-    }
-  }
-
-  void erase() {
-    if (auto seq = any([](const auto&) { return true; })) {
-      heap_.erase(*seq);
-      truth_.erase(*seq);
-      gone_.push_back(*seq);
-    }
-  }
-
-  void make_due() {
-    auto what = wait_kind{static_cast<std::uint8_t>(random_() % 4)};
-    heap_.make_due(what, now_);
-    truth_.make_due(what, now_);
-  }
-
-  std::mt19937 random_;
-  unsigned grows_;
-  steady_time now_ = at(0).steady;
-  std::uint64_t last_ = 0;
-  due_heap heap_;
-  model truth_;
-  std::vector<job_seq> gone_;
-};
-
 } // namespace
 
 TEST_CASE("a job waits until its time has come") {
   due_heap heap;
   heap.add(make(1, 5));
   heap.mature(at(4.999999).steady);
-  CHECK_FALSE(heap.first_ready());
+  CHECK_FALSE(heap.first_lane());
   CHECK(heap.next_due() == at(5).steady);
   heap.mature(at(5).steady);
-  CHECK(heap.first_ready() == job_seq{1});
+  CHECK(numbers(heap.ready_front(1)) == list{1});
   CHECK_FALSE(heap.next_due());
 }
 
@@ -361,18 +131,7 @@ TEST_CASE("the largest number that a job can have is kept whole") {
   e.seq = job_seq{max_48_bits};
   heap.add(e);
   heap.mature(at(0).steady);
-  CHECK(heap.first_ready() == job_seq{max_48_bits});
-}
-
-TEST_CASE("a heap agrees with looking at every job, whatever happens") {
-  auto seed = GENERATE(range(0u, 9u));
-  history h{seed};
-  for (auto i = 0; i < 2'000; ++i) {
-    h.step();
-    if (i % 500 == 0)
-      h.check_each();
-  }
-  h.check_each();
+  CHECK(numbers(heap.ready_front(1)) == list{max_48_bits});
 }
 
 TEST_CASE("jobs that went are forgotten while those that stay are found") {
@@ -390,4 +149,77 @@ TEST_CASE("jobs that went are forgotten while those that stay are found") {
   CHECK(std::is_sorted(order.begin(), order.end(), [](auto a, auto b) {
     return std::pair{a % 97, a} < std::pair{b % 97, b};
   }));
+}
+
+// -- lanes --------------------------------------------------------------------
+
+TEST_CASE("lanes take turns, and one that is shut has none") {
+  due_heap heap;
+  heap.add(make(1, 0), "a");
+  heap.add(make(2, 0), "a");
+  heap.add(make(3, 0), "b");
+  heap.mature(at(0).steady);
+  auto a = *heap.find_lane("a");
+  auto b = *heap.find_lane("b");
+  CHECK(heap.first_lane() == a);
+  CHECK(heap.lane_after(a) == b);
+  heap.end_turn(a);
+  CHECK(heap.first_lane() == b);
+  CHECK(heap.pin("b") == b);
+  heap.shut(b);
+  CHECK(heap.first_lane() == a);
+  CHECK_FALSE(heap.lane_after(a));
+  CHECK(heap.ready(b) == 1);
+  heap.unpin(b);
+  CHECK(heap.lane_after(a) == b);
+}
+
+TEST_CASE("a lane lives as long as it has jobs or is pinned") {
+  due_heap heap;
+  CHECK_FALSE(heap.find_lane("a"));
+  CHECK(heap.find_lane("") == 0u);
+  auto a = heap.pin("a");
+  heap.add(make(1, 0), "a");
+  heap.erase(job_seq{1});
+  CHECK(heap.find_lane("a") == a);
+  CHECK_FALSE(heap.has_jobs(a));
+  heap.unpin(a);
+  CHECK_FALSE(heap.find_lane("a"));
+  CHECK(heap.keyed_lanes() == 0);
+}
+
+TEST_CASE("within a lane priority goes before due time, background last") {
+  due_heap heap;
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    auto e = make(n, static_cast<double>(n));
+    e.priority = static_cast<std::uint8_t>(n == 3 ? 9 : 4);
+    e.background = n == 1;
+    heap.add(e);
+  }
+  heap.mature(at(9).steady);
+  CHECK(numbers(heap.ready_front(9)) == list{3, 2, 4, 1});
+}
+
+TEST_CASE("a range is walked in slices, however much goes meanwhile") {
+  due_heap heap;
+  for (std::uint64_t n = 1; n <= 500; ++n)
+    heap.add(make(n, 0));
+  for (std::uint64_t n = 1; n <= 500; n += 2)
+    heap.erase(job_seq{n});
+  heap.add(make(7, 0));
+  due_heap::idle_range range;
+  range.last = job_seq{400};
+  list found;
+  for (;;) {
+    auto slice = heap.idle(range, 10);
+    if (slice.empty())
+      break;
+    for (auto seq : slice) {
+      found.push_back(seq.value);
+      heap.erase(seq);
+    }
+  }
+  CHECK(found.size() == 201);
+  CHECK(found.front() == 7);
+  CHECK(heap.size() == 50);
 }

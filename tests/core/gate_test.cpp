@@ -18,11 +18,11 @@ job_id number(std::uint64_t n) {
 }
 
 gate::cause asked_by(std::uint64_t n, std::uint16_t status = 429) {
-  return {hold_cause::downstream, number(n), status};
+  return {hold_cause::downstream, number(n), status, {}};
 }
 
 gate::cause failed(std::uint64_t n, std::uint16_t status = 500) {
-  return {hold_cause::probe_failed, number(n), status};
+  return {hold_cause::probe_failed, number(n), status, {}};
 }
 
 /// Returns a gate that was held for `wait` seconds at midnight.

@@ -77,3 +77,33 @@ TEST_CASE("every single wrong character makes a name worthless") {
       CHECK_FALSE(parse_job_id(text));
     }
 }
+
+// -- keys and operations ------------------------------------------------------
+
+TEST_CASE("the names of keys and operations lead back to them") {
+  for (auto n : {0u, 1u, 9u, 10u, 77u, UINT32_MAX}) {
+    CHECK(parse_api_key_id(to_string(api_key_id{n})) == api_key_id{n});
+    CHECK(parse_operation_id(to_string(operation_id{n})) == operation_id{n});
+  }
+  CHECK(to_string(api_key_id{12}) == "key_12");
+  CHECK(to_string(operation_id{UINT64_MAX}) == "op_18446744073709551615");
+  CHECK(parse_operation_id("op_18446744073709551615")
+        == operation_id{UINT64_MAX});
+}
+
+TEST_CASE("a text that is no name of a key or an operation is refused") {
+  std::string number = GENERATE("", " 1", "1 ", "+1", "-1", "01", "1.0", "0x1",
+                                "1a", "99999999999999999999", "\xc2\xb2");
+  CAPTURE(number);
+  CHECK_FALSE(parse_api_key_id("key_" + number));
+  CHECK_FALSE(parse_operation_id("op_" + number));
+}
+
+TEST_CASE("a key's number has 32 bits, and each name has its own prefix") {
+  CHECK_FALSE(parse_api_key_id("key_4294967296"));
+  CHECK_FALSE(parse_api_key_id("op_1"));
+  CHECK_FALSE(parse_api_key_id("KEY_1"));
+  CHECK_FALSE(parse_operation_id("key_1"));
+  CHECK_FALSE(parse_operation_id("1"));
+  CHECK_FALSE(parse_operation_id("op_18446744073709551616"));
+}

@@ -603,15 +603,19 @@ TEST_CASE("each setting can be seen in what is done") {
 
 TEST_CASE("an end that nobody waits for is not heard") {
   workbench w;
-  CHECK(w.queue().ended(job_seq{99}, answered(200), 0, w.now()).empty());
+  CHECK(w.queue().ended(job_seq{99}, 1, answered(200), 0, w.now()).empty());
   auto job = w.publish();
   w.answer(job, answered(500));
-  CHECK(w.queue().ended(job.seq, answered(200), 0, w.now()).empty());
+  CHECK(w.queue().ended(job.seq, 1, answered(200), 0, w.now()).empty());
   CHECK(w.stored(job).attempts == 1);
 }
 
 TEST_CASE("a store that has none of what it should is not believed") {
   workbench w;
+  w.publish_many(3);
+  w.keep_loads_back();
+  w.restart();
+  REQUIRE(w.has_loads());
   CHECK_FALSE(w.queue().loaded({}, w.now()));
 }
 

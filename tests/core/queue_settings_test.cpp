@@ -82,6 +82,28 @@ const std::vector<number_field> number_fields = {
      s.backoff.type = kind::ladder;
      s.backoff.steps = {1, x};
    }},
+  {"ackTimeout", 1, 604'800, 0.001,
+   [](auto& s, double x) { s.ack_timeout = seconds(x); }},
+  {"retention", 0, 2'592'000, 0.001,
+   [](auto& s, double x) { s.retention = seconds(x); }},
+  {"permanentFailureStatuses", 300, 599, 1,
+   [](auto& s, double x) {
+     s.permanent_failure_statuses = {static_cast<std::uint16_t>(x)};
+   }},
+  {"keyConcurrency", 1, 10'000, 1,
+   [](auto& s, double x) { s.key_concurrency = whole(x); }},
+  {"keyRateLimitMax", 1, 100'000, 1,
+   [](auto& s, double x) { s.key_rate_limit_max = whole(x); }},
+  {"recovery.start", 1, 10'000, 1,
+   [](auto& s, double x) { s.recovery.start = whole(x); }},
+  {"recovery.factor", 1.1, 100, 0.001,
+   [](auto& s, double x) { s.recovery.factor = x; }},
+  {"minHold", 0, 2'592'000, 0.001,
+   [](auto& s, double x) { s.min_hold = seconds(x); }},
+  {"maxHold", 0, 2'592'000, 0.001,
+   [](auto& s, double x) { s.max_hold = seconds(x); }},
+  {"maxDepth", 1, 9'007'199'254'740'991, 1,
+   [](auto& s, double x) { s.max_depth = static_cast<std::uint64_t>(x); }},
 };
 
 } // namespace
@@ -148,6 +170,45 @@ TEST_CASE("everything that is wrong is told at once") {
 
 TEST_CASE("no rate limit at all is good") {
   CHECK(wrong_after([](auto& s) { s.rate_limit_max.reset(); }).empty());
+}
+
+TEST_CASE("the shortest hold is at most the longest") {
+  auto wrong = wrong_after([](auto& s) {
+    s.min_hold = seconds(3);
+    s.max_hold = seconds(2);
+  });
+  REQUIRE(wrong.size() == 1);
+  CHECK(wrong[0].field == "minHold");
+  CHECK(wrong_after([](auto& s) {
+          s.min_hold = seconds(2);
+          s.max_hold = seconds(2);
+        }).empty());
+}
+
+TEST_CASE("a status that means not now is never a permanent failure") {
+  for (auto status : {429, 503, 529}) {
+    auto wrong = wrong_after([status](auto& s) {
+      s.permanent_failure_statuses = {404, static_cast<std::uint16_t>(status)};
+    });
+    REQUIRE(wrong.size() == 1);
+    CHECK(wrong[0].field == "permanentFailureStatuses");
+  }
+}
+
+TEST_CASE("permanent failures are at most 64 statuses, each named once") {
+  auto many = [](std::uint16_t n) {
+    return wrong_after([n](auto& s) {
+      for (std::uint16_t i = 0; i < n; ++i)
+        s.permanent_failure_statuses.push_back(
+          static_cast<std::uint16_t>(300 + i));
+    });
+  };
+  CHECK(many(64).empty());
+  CHECK(many(65).size() == 1);
+  CHECK(wrong_after([](auto& s) {
+          s.permanent_failure_statuses = {404, 410, 404};
+        }).size()
+        == 1);
 }
 
 TEST_CASE("a ladder has 1 to 100 steps") {
@@ -355,6 +416,41 @@ TEST_CASE("each field of a patch changes its setting and no other") {
   CHECK(apply(good(), patch) == expected);
   expected.headers = {{"x-a", "b"}};
   patch.headers = expected.headers;
+  CHECK(apply(good(), patch) == expected);
+}
+
+TEST_CASE("each field of ack mode, keys and holds changes its setting only") {
+  queue_settings_patch patch;
+  auto expected = good();
+  patch.mode = expected.mode = delivery_mode::ack;
+  CHECK(apply(good(), patch) == expected);
+  patch.ack_timeout = expected.ack_timeout = seconds(11);
+  CHECK(apply(good(), patch) == expected);
+  patch.ack_timeout_action = expected.ack_timeout_action =
+    ack_timeout_action::dead;
+  CHECK(apply(good(), patch) == expected);
+  patch.retention = expected.retention = seconds(12);
+  CHECK(apply(good(), patch) == expected);
+  patch.dead_letter = expected.dead_letter = false;
+  CHECK(apply(good(), patch) == expected);
+  expected.permanent_failure_statuses = {404};
+  patch.permanent_failure_statuses = expected.permanent_failure_statuses;
+  CHECK(apply(good(), patch) == expected);
+  patch.key_concurrency = expected.key_concurrency = 13;
+  CHECK(apply(good(), patch) == expected);
+  patch.key_rate_limit_max = expected.key_rate_limit_max = 14;
+  CHECK(apply(good(), patch) == expected);
+  patch.backpressure_scope = expected.backpressure_scope =
+    backpressure_scope::key;
+  CHECK(apply(good(), patch) == expected);
+  expected.recovery = {recovery_settings::kind::ramp, 2, 3};
+  patch.recovery = expected.recovery;
+  CHECK(apply(good(), patch) == expected);
+  patch.min_hold = expected.min_hold = seconds(15);
+  CHECK(apply(good(), patch) == expected);
+  patch.max_hold = expected.max_hold = seconds(16);
+  CHECK(apply(good(), patch) == expected);
+  patch.max_depth = expected.max_depth = 17;
   CHECK(apply(good(), patch) == expected);
 }
 

@@ -1,3 +1,5 @@
+// What happens to a queue on the workbench.
+
 #include "tests/core/workbench.hpp"
 
 #include <algorithm>
@@ -11,9 +13,6 @@ namespace {
 /// More rounds than any event can have a reason for.
 constexpr auto rounds_max = 10'000;
 
-/// How many live jobs are still looked at one by one after every event.
-constexpr std::size_t small_max = 12;
-
 queue_record make_queue(const queue_settings& settings) {
   queue_record result;
   result.id = queue_id{1};
@@ -25,16 +24,13 @@ queue_record make_queue(const queue_settings& settings) {
   return result;
 }
 
-template <class T, class Variant>
-const T* as(const Variant& v) {
-  return std::get_if<T>(&v);
-}
-
-template <class T>
-std::size_t count_in(const std::vector<effect>& effects) {
-  return static_cast<std::size_t>(
-    std::count_if(effects.begin(), effects.end(),
-                  [](const auto& e) { return as<T>(e) != nullptr; }));
+report make_report(report::kind what, job_id job,
+                   std::optional<std::uint64_t> delivery) {
+  report result;
+  result.what = what;
+  result.job = job;
+  result.delivery = delivery;
+  return result;
 }
 
 } // namespace
@@ -47,9 +43,18 @@ queue_settings plain_settings() {
   return result;
 }
 
-workbench::workbench(const queue_settings& settings)
-  : store_(make_queue(settings)) {
-  queue_.emplace(store_.snapshot(), now());
+queue_settings ack_settings() {
+  auto result = plain_settings();
+  result.mode = delivery_mode::ack;
+  return result;
+}
+
+workbench::workbench(const queue_settings& settings,
+                     std::optional<std::uint32_t> permits)
+  : store_(make_queue(settings)), permits_(permits),
+    free_permits_(permits.value_or(0)), attempts_max_(settings.max_attempts),
+    defers_max_(settings.max_defers) {
+  queue_.emplace(store_.snapshot(), now(), permits_.has_value());
   settle();
 }
 
@@ -57,34 +62,49 @@ moment workbench::now() const {
   return {steady_origin_ + elapsed_, wall_origin_ + elapsed_};
 }
 
-// -- what happens -------------------------------------------------------------
+// -- publishers ---------------------------------------------------------------
 
 job_id workbench::publish(duration delay) {
-  job_id id{queue_->id(), job_seq{++last_seq_}, last_seq_ * 7};
   tidegate::publish what;
-  what.payload = payload{"{\"n\":" + std::to_string(last_seq_) + "}"};
   what.delay = delay;
+  return publish(std::move(what));
+}
+
+job_id workbench::publish_for(const std::string& key) {
+  tidegate::publish what;
+  what.limit_key = key;
+  return publish(std::move(what));
+}
+
+job_id workbench::publish(tidegate::publish what) {
+  job_id id{queue_->id(), job_seq{++last_seq_}, last_seq_ * 7};
+  if (what.payload.bytes().empty())
+    what.payload = payload{"{\"n\":" + std::to_string(last_seq_) + "}"};
   auto j = queue_->make_job(what, id, now());
   pending p;
-  p.what.records.push_back(insert_job{j});
+  p.what.records.push_back(insert_job{j, {}});
   p.published = j;
   p.made = now();
-  p.after = oracle_;
+  p.after = truth_;
+  queue_->arriving(1);
   pending_.push_back(std::move(p));
   settle();
   return id;
 }
 
-void workbench::publish_many(std::size_t count) {
+void workbench::publish_many(std::size_t count, const std::string& key) {
   for (std::size_t i = 0; i < count; ++i)
-    publish();
+    publish_for(key);
 }
+
+// -- the downstream -----------------------------------------------------------
 
 void workbench::answer(std::size_t i, const delivery_reply& reply, double lot) {
   auto d = in_flight_.at(i);
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(i));
-  oracle_.ended(d, reply, elapsed_);
-  take(queue_->ended(d.job.seq, reply, lot, now()));
+  std::erase(aborted_, std::pair{d.job.seq, d.number});
+  truth_.replied(d, reply, queue_->settings(), elapsed_);
+  take(queue_->ended(d.job.seq, d.number, reply, lot, now()));
   settle();
 }
 
@@ -100,6 +120,89 @@ void workbench::answer_all(const delivery_reply& reply) {
     answer(std::size_t{0}, reply);
 }
 
+bool workbench::flies(job_id job) const {
+  return std::any_of(in_flight_.begin(), in_flight_.end(),
+                     [job](const auto& d) { return d.job == job; });
+}
+
+void workbench::end_aborted() {
+  while (aborts_at_once_ && !aborted_.empty()) {
+    auto [seq, number] = aborted_.front();
+    aborted_.erase(aborted_.begin());
+    auto i = std::find_if(in_flight_.begin(), in_flight_.end(),
+                          [s = seq, n = number](const auto& d) {
+                            return d.job.seq == s && d.number == n;
+                          });
+    auto d = *i;
+    in_flight_.erase(i);
+    auto reply = unanswered(delivery_errc::aborted);
+    truth_.replied(d, reply, queue_->settings(), elapsed_);
+    take(queue_->ended(d.job.seq, d.number, reply, 0, now()));
+  }
+}
+
+// -- workers ------------------------------------------------------------------
+
+auto workbench::ack(job_id job, fence delivery) -> answer_text {
+  return report_to_queue(make_report(report::kind::ack, job, delivery));
+}
+
+auto workbench::nack(job_id job, bool retryable, fence delivery)
+  -> answer_text {
+  auto what = make_report(report::kind::nack, job, delivery);
+  what.retryable = retryable;
+  return report_to_queue(what);
+}
+
+auto workbench::defer(job_id job, duration wait,
+                      std::optional<defer_scope> scope, fence delivery)
+  -> answer_text {
+  auto what = make_report(report::kind::defer, job, delivery);
+  what.wait = wait;
+  what.scope = scope;
+  return report_to_queue(what);
+}
+
+auto workbench::touch(job_id job, duration extend, fence delivery)
+  -> answer_text {
+  auto what = make_report(report::kind::touch, job, delivery);
+  what.wait = extend;
+  return report_to_queue(what);
+}
+
+auto workbench::report_to_queue(const report& what, double lot) -> answer_text {
+  request r;
+  r.order = what;
+  r.lot = lot;
+  return ask(std::move(r));
+}
+
+// -- operators ----------------------------------------------------------------
+
+auto workbench::cancel(job_id job) -> answer_text {
+  request r;
+  r.what = request::kind::cancel;
+  r.order.job = job;
+  return ask(std::move(r));
+}
+
+auto workbench::run_now(job_id job) -> answer_text {
+  request r;
+  r.what = request::kind::run_now;
+  r.order.job = job;
+  return ask(std::move(r));
+}
+
+auto workbench::replay(job_id job, std::optional<payload> edited,
+                       bool background) -> answer_text {
+  request r;
+  r.what = request::kind::replay;
+  r.order.job = job;
+  r.edited = std::move(edited);
+  r.background = background;
+  return ask(std::move(r));
+}
+
 void workbench::pause() {
   take(queue_->pause(now()));
   settle();
@@ -110,12 +213,65 @@ void workbench::resume() {
   settle();
 }
 
+void workbench::hold(duration wait, const std::string& reason) {
+  truth_.held(wait, elapsed_);
+  take(queue_->hold(wait, reason, now()));
+  settle();
+}
+
+void workbench::release() {
+  truth_.released(elapsed_);
+  take(queue_->release(now()));
+  settle();
+}
+
+void workbench::release_key(const std::string& key) {
+  truth_.key_released(key, elapsed_);
+  take(queue_->release_key(key, now()));
+  settle();
+}
+
+void workbench::rotate_secret(const signing_secret& secret, duration overlap) {
+  take(queue_->rotate_secret(secret, overlap, now()));
+  settle();
+}
+
+std::size_t workbench::purge(std::optional<bool> delivered) {
+  constexpr std::size_t slice = 3;
+  due_heap::idle_range range;
+  range.last = job_seq{last_seq_};
+  range.delivered = delivered;
+  std::size_t result = 0;
+  for (;;) {
+    auto t = queue_->purge(range, slice);
+    if (t.records.empty())
+      break;
+    result += std::get<remove_jobs>(t.records.front()).seqs.size();
+    take(std::move(t));
+    settle();
+  }
+  return result;
+}
+
+void workbench::remove_ended(const std::vector<job_id>& jobs) {
+  std::vector<job_seq> seqs;
+  for (auto job : jobs)
+    seqs.push_back(job.seq);
+  take(queue_->remove_ended(seqs));
+  settle();
+}
+
 void workbench::change_settings(const queue_settings& settings) {
   if (settings.webhook_url != queue_->settings().webhook_url)
-    oracle_.released(elapsed_);
+    truth_.all_released(elapsed_);
+  truth_.settings_changed(settings);
+  attempts_max_ = std::max(attempts_max_, settings.max_attempts);
+  defers_max_ = std::max(defers_max_, settings.max_defers);
   take(queue_->change_settings(settings, now()));
   settle();
 }
+
+// -- time ---------------------------------------------------------------------
 
 void workbench::pass(duration d) {
   auto until = elapsed_ + d;
@@ -135,9 +291,14 @@ void workbench::pass_to_wakeup() {
   if (!next)
     return;
   elapsed_ = *next - steady_origin_;
+  auto keys = queue_->memory().limit_keys;
   auto t = queue_->advance(now());
-  must(!t.empty() || awaits_loads(), "a timer fires for a reason");
-  check_starts(t, {});
+  // A key may have been looked at to be forgotten, and a permit that has been
+  // asked for already is what a job waits for that is due now.
+  must(!t.empty() || awaits_loads() || keys > 0 || permits_asked_ > 0,
+       "a timer fires for a reason");
+  note_lapses(t);
+  check_starts(t, std::nullopt);
   take(std::move(t));
   settle();
 }
@@ -147,249 +308,40 @@ void workbench::step_wall_clock(duration d) {
 }
 
 void workbench::restart(duration down) {
+  ++restarts_;
   pending_.clear();
-  loads_.clear();
+  reads_.clear();
   in_flight_.clear();
+  aborted_.clear();
   elapsed_ += down;
   steady_origin_ += std::chrono::hours{3};
-  oracle_ = committed_oracle_;
-  oracle_.forget_probe();
-  committed_oracle_ = oracle_;
-  queue_.emplace(store_.snapshot(), now());
+  permits_asked_ = 0;
+  free_permits_ = permits_.value_or(0) - rivals_;
+  truth_ = committed_truth_;
+  truth_.died();
+  committed_truth_ = truth_;
+  queue_.emplace(store_.snapshot(), now(), permits_.has_value());
   settle();
-}
-
-// -- the store ----------------------------------------------------------------
-
-void workbench::keep_commits_back() {
-  commits_at_once_ = false;
-}
-
-void workbench::keep_loads_back() {
-  loads_at_once_ = false;
-}
-
-void workbench::commit() {
-  if (pending_.empty())
-    return;
-  commit_oldest();
-  settle();
-}
-
-void workbench::commit_all() {
-  while (!pending_.empty())
-    commit();
-}
-
-void workbench::load() {
-  if (loads_.empty())
-    return;
-  auto seqs = std::move(loads_.front());
-  loads_.pop_front();
-  deliver_load(seqs);
-  settle();
-}
-
-void workbench::take(transition&& t) {
-  if (t.records.empty()) {
-    carry_out(std::move(t.effects));
-    return;
-  }
-  pending p;
-  p.what = std::move(t);
-  p.after = oracle_;
-  pending_.push_back(std::move(p));
-}
-
-void workbench::commit_oldest() {
-  auto p = std::move(pending_.front());
-  pending_.pop_front();
-  for (const auto& r : p.what.records)
-    store_.apply(r);
-  committed_oracle_ = p.after;
-  queue_->committed(p.what.records);
-  if (p.published) {
-    ++accepted_;
-    queue_->stored(std::move(*p.published), p.made, now());
-  }
-  carry_out(std::move(p.what.effects));
-}
-
-void workbench::carry_out(std::vector<effect>&& effects) {
-  for (auto& e : effects) {
-    if (auto start = as<start_delivery>(e)) {
-      in_flight_.push_back(start->what);
-      log_.push_back({start->what, start->what.started_at - wall_origin_});
-      check_rate();
-    } else if (auto loads = as<load_jobs>(e)) {
-      std::set<job_seq> asked{loads->seqs.begin(), loads->seqs.end()};
-      must(!asked.empty() && asked.size() == loads->seqs.size(),
-           "what is asked for has a name, and one only");
-      if (loads_at_once_)
-        deliver_load(loads->seqs);
-      else
-        loads_.push_back(loads->seqs);
-    } else {
-      events_.push_back(as<emit>(e)->event);
-    }
-  }
-}
-
-void workbench::deliver_load(const std::vector<job_seq>& seqs) {
-  auto t = queue_->loaded(store_.load(seqs), now());
-  must(t.has_value(), "what is asked for is there");
-  take(std::move(*t));
 }
 
 void workbench::settle() {
   for (auto round = 0; round < rounds_max; ++round) {
     while (commits_at_once_ && !pending_.empty())
       commit_oldest();
+    end_aborted();
+    share_permits();
     auto may_go = may_go_by_explain();
     auto t = queue_->advance(now());
-    if (t.empty()) {
+    if (t.empty() && (!commits_at_once_ || pending_.empty())) {
       check();
       return;
     }
+    if (note_lapses(t))
+      may_go.reset();
     check_starts(t, may_go);
     take(std::move(t));
   }
   must(false, "advance comes to an end");
-}
-
-// -- what holds for every queue at every moment -------------------------------
-
-bool workbench::is_small() const {
-  return store_.live().size() <= small_max;
-}
-
-std::vector<std::string> workbench::blocked(job_id job) {
-  std::vector<std::string> result;
-  for (const auto& b : view(job).blocked)
-    result.push_back(to_string(b.gate));
-  return result;
-}
-
-/// Returns the live jobs of which `view` says that nothing blocks them and that
-/// are not being delivered.
-std::set<job_seq> workbench::may_go_by_explain() {
-  std::set<job_seq> result;
-  if (!is_small())
-    return result;
-  for (const auto& [seq, r] : store_.live())
-    if (queue_->view(r, now()).blocked.empty())
-      result.insert(seq);
-  for (const auto& d : in_flight_)
-    result.erase(d.job.seq);
-  for (const auto& p : pending_) {
-    for (const auto& e : p.what.effects)
-      if (auto start = as<start_delivery>(e))
-        result.erase(start->what.job.seq);
-    for (const auto& r : p.what.records)
-      if (auto end = as<end_job>(r))
-        result.erase(end->job.id.seq);
-  }
-  return result;
-}
-
-template <class T>
-std::size_t workbench::count_undone() const {
-  std::size_t result = 0;
-  for (const auto& p : pending_)
-    result += count_in<T>(p.what.effects);
-  return result;
-}
-
-bool workbench::awaits_loads() const {
-  return !loads_.empty() || count_undone<load_jobs>() > 0;
-}
-
-/// @param may_go what could start before; empty: unknown
-void workbench::check_starts(const transition& t,
-                             const std::set<job_seq>& may_go) {
-  for (const auto& e : t.effects) {
-    auto start = as<start_delivery>(e);
-    if (!start)
-      continue;
-    const auto& d = start->what;
-    oracle_.started(d, elapsed_);
-    must(!queue_->view(now()).queue.paused, "while paused nothing starts");
-    must(may_go.empty() || may_go.contains(d.job.seq),
-         "what starts was not blocked");
-    const auto& r = store_.at(d.job.seq);
-    must(elapsed_ + wall_origin_ < r.job.expires_at || wall_origin_ != midnight,
-         "nothing starts after its lifetime");
-    must(d.payload == r.job.payload, "what is sent is what was published");
-  }
-  must(count_in<start_delivery>(t.effects) == 0
-         || queue_->in_flight() <= queue_->settings().concurrency,
-       "no more than the limit in flight");
-}
-
-/// Looks at every start there was in the window that ends with the last one.
-void workbench::check_rate() const {
-  const auto& settings = queue_->settings();
-  auto after = log_.back().at - settings.rate_limit_window;
-  auto started = std::count_if(log_.begin(), log_.end(),
-                               [after](auto& each) { return each.at > after; });
-  must(!settings.rate_limit_max || started <= *settings.rate_limit_max,
-       "no more start in a window than may");
-}
-
-void workbench::check() {
-  must(queue_->in_flight()
-         == in_flight_.size() + count_undone<start_delivery>(),
-       "a slot for each delivery, a delivery for each slot");
-  auto next = queue_->next_wakeup(now());
-  must(!next || *next > now().steady, "a timer is set for later, not for now");
-  if (!awaits_loads())
-    must(may_go_by_explain().empty(), "what may go goes");
-  check_gate();
-  must(accepted_ == store_.live().size() + store_.ended().size(),
-       "nothing is lost");
-  if (pending_.empty() && loads_.empty() && is_small())
-    check_counts();
-}
-
-void workbench::check_gate() {
-  auto g = queue_->to_record(now()).gate;
-  must((g.state == gate_state::open) == oracle_.is_open(), "open when it is");
-  must((g.state == gate_state::probing) == oracle_.is_probing(),
-       "probing when it is");
-  must(g.state != gate_state::held
-         || g.release_at == after(wall_origin_, oracle_.release()),
-       "held until it is");
-}
-
-void workbench::check_counts() {
-  auto v = view();
-  std::uint64_t pending = 0;
-  std::uint64_t scheduled = 0;
-  for (const auto& [seq, r] : store_.live()) {
-    auto seen = queue_->view(r, now());
-    pending += seen.record.job.status == job_status::pending;
-    scheduled +=
-      std::any_of(seen.blocked.begin(), seen.blocked.end(), [](const auto& b) {
-        return b.gate == gate_kind::delay || b.gate == gate_kind::backoff
-               || b.gate == gate_kind::defer;
-      });
-  }
-  must(v.counts.pending == pending, "the pending are counted");
-  must(v.counts.processing == store_.live().size() - pending,
-       "the processing are counted");
-  must(v.counts.scheduled == scheduled, "the scheduled are counted");
-  must(v.counts.in_flight == in_flight_.size(), "what flies is counted");
-  must(v.counts.completed == store_.queue().completed, "the done are counted");
-  must(v.counts.dead == store_.queue().dead, "the dead are counted");
-  must(queue_->live_jobs() == store_.live().size(), "the live are counted");
-  // A probe that a restart made forget is stored as one that is out, which
-  // means the same to the next restart.
-  auto taken_up = [this](const gate_record& stored) {
-    return tidegate::gate{stored, now()}.to_record(now());
-  };
-  must(taken_up(v.queue.gate) == taken_up(store_.queue().gate)
-         || wall_origin_ != midnight,
-       "the gate is stored as it stands");
 }
 
 } // namespace tidegate::testing

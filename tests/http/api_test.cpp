@@ -11,30 +11,49 @@ using nlohmann::json;
 
 namespace {
 
+const std::string parent =
+  "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 const std::string some_key = "sq_live_0123";
 
+constexpr wall_time noon{duration{1'767'268'800'000'000}};
+
+/// One key, of the project acme.
 key_ring ring_with(scope_set scopes) {
-  key_ring keys;
-  keys.add(digest_of(some_key), scopes);
-  return keys;
+  api_key_record record;
+  record.id = {7};
+  record.project = "acme";
+  auto digest = digest_of(some_key);
+  record.digest.assign(digest.begin(), digest.end());
+  record.scopes = scopes.bits();
+  key_set keys;
+  keys.add(record);
+  return key_ring{keys};
 }
 
-std::variant<route_match, response>
+std::variant<admission, response>
 let_in(std::string_view method, std::string_view target,
-       const key_ring& keys = ring_with(scope_set::all()),
+       scope_set scopes = scope_set::all(),
        std::string authorization = "Bearer " + some_key) {
-  field_view field{"Authorization", authorization};
-  return admit({method, target, {&field, 1}}, keys);
+  std::vector<field_view> fields{{"Authorization", authorization},
+                                 {"traceparent", parent}};
+  return admit({method, target, fields}, ring_with(scopes), noon);
 }
 
 /// Lets a request in and reads it.
 std::variant<call, response>
 read(std::string_view method, std::string_view target, std::string body = {},
-     const api_options& options = {}) {
+     api_options options = {}) {
+  options.now = [] { return noon; };
   auto verdict = let_in(method, target);
   if (auto refusal = std::get_if<response>(&verdict))
     return std::move(*refusal);
-  request what{std::move(std::get<route_match>(verdict)), std::move(body), "id",
+  auto& in = std::get<admission>(verdict);
+  request what{std::move(in.route),
+               std::move(in.who),
+               std::move(in.trace),
+               std::move(body),
+               "id",
                std::make_shared<const std::string>("::1")};
   return read_call(what, options);
 }
@@ -47,8 +66,25 @@ T called(std::variant<call, response> what) {
 template <class T>
 T asked_of(std::variant<call, response> what, std::string_view queue) {
   auto made = called<queue_call>(std::move(what));
+  CHECK(made.project == "acme");
   CHECK(made.queue == queue);
   return std::get<T>(std::move(made.what));
+}
+
+const job_id some_job{queue_id{1}, job_seq{2}, 3};
+
+template <class T>
+T asked_of_job(std::variant<call, response> what) {
+  auto made = called<job_call>(std::move(what));
+  CHECK(made.project == "acme");
+  CHECK(made.id == some_job);
+  auto message = std::get<T>(std::move(made.what));
+  CHECK(message.id == some_job);
+  return message;
+}
+
+std::string job_path(const std::string& rest = {}) {
+  return "/v1/jobs/" + to_string(some_job) + rest;
 }
 
 unsigned status_of(const std::variant<call, response>& what) {
@@ -68,6 +104,7 @@ TEST_CASE("each request becomes its call") {
   auto created = called<create_queue>(read(
     "POST", "/v1/queues", R"({"name":"q","webhookUrl":"https://a.example/"})"));
   CHECK(created.name == "q");
+  CHECK(created.project == "acme");
   CHECK(called<put_queue>(read("PUT", "/v1/queues/q", settings)).name == "q");
   CHECK(called<list_queues>(read("GET", "/v1/queues")).limit == 100);
   asked_of<get_queue>(read("GET", "/v1/queues/q"), "q");
@@ -79,10 +116,177 @@ TEST_CASE("each request becomes its call") {
   auto published = asked_of<publish>(
     read("POST", "/v1/queues/q/jobs", R"({"payload":[1]})"), "q");
   CHECK(published.payload.bytes() == "[1]");
-  job_id id{queue_id{1}, job_seq{2}, 3};
-  CHECK(called<get_job>(read("GET", "/v1/jobs/" + to_string(id))).id == id);
+  asked_of_job<get_job>(read("GET", job_path()));
   called<health_check>(read("GET", "/healthz"));
   called<ready_check>(read("HEAD", "/readyz?probe=7"));
+}
+
+TEST_CASE("each request to a queue becomes its call") {
+  auto hold = asked_of<hold_queue>(
+    read("POST", "/v1/queues/q/hold", R"({"retryAfter":5})"), "q");
+  CHECK(hold.wait == std::chrono::seconds{5});
+  asked_of<release_queue>(read("POST", "/v1/queues/q/release"), "q");
+  asked_of<purge_queue>(read("POST", "/v1/queues/q/purge"), "q");
+  asked_of<rotate_secret>(read("POST", "/v1/queues/q/signing-secret/rotate"),
+                          "q");
+  asked_of<get_queue>(read("GET", "/v1/queues/q/signing-secret"), "q");
+  asked_of<list_limit_keys>(read("GET", "/v1/queues/q/keys"), "q");
+  auto release = asked_of<release_limit_key>(
+    read("POST", "/v1/queues/q/keys/a%2Fb/release"), "q");
+  CHECK(release.key == "a/b");
+  CHECK_FALSE(
+    asked_of<list_jobs>(read("GET", "/v1/queues/q/jobs"), "q").dead_letters);
+  CHECK(asked_of<list_jobs>(read("GET", "/v1/queues/q/dlq"), "q").dead_letters);
+  asked_of<replay_dead_letters>(read("POST", "/v1/queues/q/dlq/replay"), "q");
+  auto removal = asked_of<delete_dead_letters>(
+    read("DELETE", "/v1/queues/q/dlq?reason=ack_timeout"), "q");
+  CHECK(removal.filter.reason == dead_reason::ack_timeout);
+}
+
+TEST_CASE("each request to a job becomes its call") {
+  asked_of_job<cancel_job>(read("DELETE", job_path()));
+  asked_of_job<run_job_now>(read("POST", job_path("/run-now")));
+  auto replay = asked_of_job<replay_job>(
+    read("POST", job_path("/replay"), R"({"payload":7})"));
+  CHECK(replay.payload->bytes() == "7");
+  CHECK(
+    asked_of_job<ack_job>(read("POST", job_path("/ack"), R"({"delivery":3})"))
+      .delivery
+    == 3);
+  asked_of_job<nack_job>(read("POST", job_path("/nack")));
+  asked_of_job<defer_job>(
+    read("POST", job_path("/defer"), R"({"retryAfter":1})"));
+  asked_of_job<touch_job>(read("POST", job_path("/touch"), R"({"extend":1})"));
+}
+
+TEST_CASE("operations, keys and usage are asked for within a project") {
+  auto list = called<operations_page>(read("GET", "/v1/operations?limit=5"));
+  CHECK(list.what.project == "acme");
+  CHECK(list.limit == 5);
+  auto one = called<get_operation>(read("GET", "/v1/operations/op_7"));
+  CHECK(one.project == "acme");
+  CHECK(one.id == operation_id{7});
+  CHECK(called<cancel_operation>(read("DELETE", "/v1/operations/op_7")).id
+        == operation_id{7});
+  called<api_keys_page>(read("GET", "/v1/keys"));
+  CHECK(called<revoke_api_key>(read("DELETE", "/v1/keys/key_9")).id
+        == api_key_id{9});
+  for (auto path : {"/v1/operations/7", "/v1/operations/op_x"})
+    CHECK(code_in(read("GET", path)) == "not_found");
+  CHECK(code_in(read("DELETE", "/v1/keys/9")) == "not_found");
+}
+
+TEST_CASE("a new key is made here and only its digest goes on") {
+  auto made = called<new_api_key>(
+    read("POST", "/v1/keys", R"({"project":"other","scopes":["read"]})"));
+  CHECK(made.key.starts_with("sq_live_"));
+  auto digest = digest_of(made.key);
+  CHECK(made.what.key.digest == std::string(digest.begin(), digest.end()));
+  CHECK(made.what.key.project == "other");
+  CHECK(made.what.key.created_at == noon);
+}
+
+TEST_CASE("usage is of the last 30 days unless it says otherwise") {
+  auto usage = [](const std::string& query) {
+    return called<usage_call>(read("GET", "/v1/usage" + query));
+  };
+  // The first of January 2026.
+  constexpr auto today = 20'454;
+  auto plain = usage("");
+  CHECK(plain.what.project == "acme");
+  CHECK(plain.what.to_day == today);
+  CHECK(plain.what.from_day == today - 29);
+  CHECK(plain.by == usage_by::queue);
+  auto some = usage("?from=2025-12-01&to=2025-12-31&by=day");
+  CHECK(some.what.from_day == today - 31);
+  CHECK(some.what.to_day == today - 1);
+  CHECK(some.by == usage_by::day);
+  CHECK(usage("?to=2025-12-31").what.from_day == today - 30);
+  CHECK(usage("?from=2027-01-01").what.to_day == today + 365);
+  for (auto query : {"?from=2025-12-31&to=2025-12-30", "?from=x", "?by=hour",
+                     "?to=2025-02-30", "?limit=1"})
+    CHECK(status_of(read("GET", std::string{"/v1/usage"} + query)) == 400);
+}
+
+TEST_CASE("who publishes, and in which trace, goes along with a job") {
+  auto job = asked_of<publish>(read("POST", "/v1/queues/q/jobs",
+                                    R"({"payload":1,"headers":{"a":"b"}})"),
+                               "q");
+  CHECK(job.by == api_key_id{7});
+  CHECK(job.context->traceparent == parent);
+  CHECK(job.context->headers.size() == 1);
+  auto batch = asked_of<publish_batch>(read("POST", "/v1/queues/q/jobs/batch",
+                                            R"({"jobs":[{"payload":1}]})"),
+                                       "q");
+  CHECK(batch.jobs.at(0).by == api_key_id{7});
+  CHECK(batch.jobs.at(0).context->traceparent == parent);
+}
+
+TEST_CASE("a batch without a valid job only asks for the queue") {
+  auto made = called<queue_call>(
+    read("POST", "/v1/queues/q/jobs/batch", R"({"jobs":[1]})"));
+  CHECK(std::holds_alternative<get_queue>(made.what));
+  CHECK(made.refusals.size() == 1);
+  auto shown = answer(call{made}, queue_view{});
+  CHECK(shown.status == 200);
+  CHECK(json::parse(shown.body)["results"].size() == 1);
+}
+
+TEST_CASE("the filters of a list arrive where they belong") {
+  auto list = asked_of<list_jobs>(
+    read("GET",
+         "/v1/queues/q/jobs?status=awaiting_ack&limitKey=a%20b"
+         "&idempotencyKey=i&reason=ack_timeout"
+         "&since=2026-01-01T12:00:00Z&until=2026-01-01T13:00:00%2B01:00"
+         "&limit=7&include=payload&cursor="
+           + make_cursor({list_kind::jobs, "acme", "q"}, 42)),
+    "q");
+  CHECK(list.filter.status == job_status::awaiting_ack);
+  CHECK(list.filter.limit_key == "a b");
+  CHECK(list.idempotency_key == "i");
+  CHECK(list.filter.reason == dead_reason::ack_timeout);
+  CHECK(list.filter.since == noon);
+  CHECK(list.filter.until == noon);
+  CHECK(list.limit == 7);
+  CHECK(list.before == job_seq{42});
+  CHECK(list.payloads);
+  auto plain = asked_of<list_jobs>(read("GET", "/v1/queues/q/dlq"), "q");
+  CHECK(plain.filter == job_filter{});
+  CHECK(plain.limit == 100);
+  CHECK_FALSE(plain.payloads);
+}
+
+TEST_CASE("filters that are wrong are refused and named") {
+  for (std::string query :
+       {"status=Dead", "limitKey=", "limitKey=%FF", "idempotencyKey=",
+        "reason=none", "since=now", "until=2026-01-01", "include=history",
+        "limit=0", "cursor=x", "stauts=dead", "status=dead&status=dead"}) {
+    CAPTURE(query);
+    for (auto path : {"/v1/queues/q/jobs?", "/v1/queues/q/dlq?"}) {
+      auto wrong = read("GET", path + query);
+      REQUIRE(status_of(wrong) == 400);
+      CHECK(json::parse(std::get<response>(wrong).body)["error"]["fieldErrors"]
+              .contains(query.substr(0, query.find('='))));
+    }
+  }
+  for (auto query : {"limit=1", "cursor=x", "include=payload"})
+    CHECK(status_of(read("DELETE", std::string{"/v1/queues/q/dlq?"} + query))
+          == 400);
+}
+
+TEST_CASE("a cursor of another queue, project or list is 400") {
+  for (auto list : {list_name{list_kind::jobs, "acme", "r"},
+                    list_name{list_kind::jobs, "other", "q"},
+                    list_name{list_kind::dead_letters, "acme", "q"}})
+    CHECK(status_of(
+            read("GET", "/v1/queues/q/jobs?cursor=" + make_cursor(list, 42)))
+          == 400);
+}
+
+TEST_CASE("a limit key that cannot be is not found") {
+  for (auto key : {std::string{"%FF"}, std::string(129, 'k')})
+    CHECK(code_in(read("POST", "/v1/queues/q/keys/" + key + "/release"))
+          == "not_found");
 }
 
 TEST_CASE("a queue is deleted by force only when it says so") {
@@ -107,7 +311,9 @@ TEST_CASE("a list has a limit from 1 to 1000 and a cursor of ours") {
   for (auto limit : {"0", "1001", "-1", "", "1.5", "5x", "+5", "%205",
                      "99999999999999999999"})
     CHECK(status_of(list("limit=" + std::string{limit})) == 400);
-  CHECK(called<list_queues>(list("cursor=" + make_queue_cursor("q"))).after
+  CHECK(called<list_queues>(
+          list("cursor=" + make_cursor({list_kind::queues, "acme"}, "q")))
+          .after
         == "q");
   CHECK(status_of(list("cursor=q")) == 400);
   auto wrong = std::get<response>(list("limit=0&cursor=q&x=1"));
@@ -172,14 +378,14 @@ TEST_CASE("a webhook URL that may not be called is 400") {
 
 TEST_CASE("without a valid key nothing but the checks is let in") {
   for (const auto& entry : routes()) {
-    auto verdict = let_in(entry.method, entry.path, ring_with(scope_set::all()),
+    auto verdict = let_in(entry.method, entry.path, scope_set::all(),
                           "Bearer nope");
     auto refusal = std::get_if<response>(&verdict);
     CHECK((refusal == nullptr) == entry.open);
     if (refusal)
       CHECK(refusal->status == 401);
   }
-  CHECK(std::get<response>(let_in("GET", "/nowhere", {})).status == 401);
+  CHECK(std::get<response>(let_in("GET", "/nowhere", {}, "")).status == 401);
 }
 
 TEST_CASE("each route needs its own scope and no other") {
@@ -188,7 +394,7 @@ TEST_CASE("each route needs its own scope and no other") {
       continue;
     for (auto x : {scope::publish, scope::work, scope::read, scope::manage,
                    scope::admin}) {
-      auto verdict = let_in(entry.method, entry.path, ring_with({x}));
+      auto verdict = let_in(entry.method, entry.path, {x});
       auto refusal = std::get_if<response>(&verdict);
       CHECK((refusal == nullptr) == (x == entry.required));
       if (refusal) {
@@ -205,23 +411,107 @@ TEST_CASE("with a key, wrong paths and methods are told from one another") {
   CHECK(std::get<response>(let_in("GET", "*")).status == 400);
 }
 
+TEST_CASE("a key that has expired is no key") {
+  auto keys = ring_with(scope_set::all());
+  api_key_record record;
+  auto digest = digest_of("old");
+  record.digest.assign(digest.begin(), digest.end());
+  record.expires_at = noon;
+  keys.replace({record});
+  field_view field{"authorization", "Bearer old"};
+  auto verdict = admit({"GET", "/v1/queues", {&field, 1}}, keys, noon);
+  CHECK(std::get<response>(verdict).status == 401);
+}
+
 TEST_CASE("replies have the status of what happened") {
+  const call any;
   put_queue_result put;
   put.view.queue.secret = "whsec_x";
-  CHECK(answer(put).status == 200);
-  CHECK(answer(put).body.find("whsec_x") == std::string::npos);
+  CHECK(answer(any, put).status == 200);
+  CHECK(answer(any, put).body.find("whsec_x") == std::string::npos);
   put.created = true;
-  CHECK(answer(put).status == 201);
-  CHECK(answer(put).body.find("whsec_x") != std::string::npos);
+  CHECK(answer(any, put).status == 201);
+  CHECK(answer(any, put).body.find("whsec_x") != std::string::npos);
   publish_result published;
-  CHECK(answer(published).status == 201);
+  CHECK(answer(any, published).status == 201);
   published.duplicate = true;
-  CHECK(answer(published).status == 200);
-  CHECK(answer(queue_view{}).status == 200);
-  CHECK(answer(queue_list{}).status == 200);
+  CHECK(answer(any, published).status == 200);
+  CHECK(answer(any, queue_view{}).status == 200);
+  CHECK(answer(any, job_view{}).status == 200);
+  CHECK(answer(any, jobs_removed{3}).body == R"({"count":3})");
+  CHECK(answer(any, report_taken{}).status == 200);
+  CHECK(answer(any, replay_plan{}).status == 200);
+  CHECK(answer(any, operation_record{}).status == 200);
   CHECK(answer(error{errc::draining, ""}).status == 503);
-  CHECK(deleted().status == 204);
-  CHECK(deleted().body.empty());
+  CHECK(answer(any, queue_deleted{}).status == 204);
+  CHECK(answer(any, queue_deleted{}).body.empty());
+  CHECK(answer(any, api_key_revoked{}).status == 204);
   CHECK(alive().status == 200);
-  CHECK(ready().status == 200);
+  CHECK(answer(any, ready_for_work{}).status == 200);
+  auto made = answer(call{new_api_key{{}, "sq_live_x"}}, api_key_record{});
+  CHECK(made.status == 201);
+  CHECK(json::parse(made.body)["key"] == "sq_live_x");
+}
+
+TEST_CASE("the signing secret is shown where it was asked for") {
+  queue_view view;
+  view.queue.secret = "whsec_x";
+  for (auto [method, path] : {std::pair{"GET", "/v1/queues/q/signing-secret"},
+                              {"POST", "/v1/queues/q/signing-secret/rotate"}})
+    CHECK(
+      json::parse(
+        answer(std::get<call>(read(method, path)), view).body)["signingSecret"]
+      == "whsec_x");
+  auto shown = answer(std::get<call>(read("GET", "/v1/queues/q")), view);
+  CHECK(shown.body.find("whsec_x") == std::string::npos);
+}
+
+TEST_CASE("each list goes on where its cursor says") {
+  auto next = [](const response& page) {
+    return json::parse(page.body)["nextCursor"].get<std::string>();
+  };
+  auto queues = std::get<call>(read("GET", "/v1/queues"));
+  auto cursor = next(answer(queues, queue_list{{}, "q"}));
+  CHECK(called<list_queues>(read("GET", "/v1/queues?cursor=" + cursor)).after
+        == "q");
+  for (auto path : {"/v1/queues/q/jobs", "/v1/queues/q/dlq"}) {
+    auto jobs = std::get<call>(read("GET", path));
+    cursor = next(answer(jobs, job_list{{}, job_seq{9}}));
+    CHECK(
+      asked_of<list_jobs>(read("GET", path + ("?cursor=" + cursor)), "q").before
+      == job_seq{9});
+  }
+  auto keys = std::get<call>(read("GET", "/v1/queues/q/keys"));
+  cursor = next(answer(keys, limit_key_list{{}, "k"}));
+  CHECK(asked_of<list_limit_keys>(
+          read("GET", "/v1/queues/q/keys?cursor=" + cursor), "q")
+          .after
+        == "k");
+}
+
+TEST_CASE("operations and keys are cut into pages") {
+  operation_list operations;
+  for (std::uint64_t i = 5; i > 0; --i)
+    operations.items.emplace_back().id = {i};
+  auto page = [&](const std::string& query) {
+    auto asked = std::get<call>(read("GET", "/v1/operations?limit=2" + query));
+    return json::parse(answer(asked, operations).body);
+  };
+  auto first = page("");
+  CHECK(first["items"][1]["id"] == "op_4");
+  auto second = page("&cursor=" + first["nextCursor"].get<std::string>());
+  CHECK(second["items"][0]["id"] == "op_3");
+  auto third = page("&cursor=" + second["nextCursor"].get<std::string>());
+  CHECK(third["items"].size() == 1);
+  CHECK(third["nextCursor"].is_null());
+  api_key_list keys;
+  for (std::uint32_t i = 1; i <= 3; ++i)
+    keys.items.emplace_back().id = {i};
+  auto asked = std::get<call>(read("GET", "/v1/keys?limit=2"));
+  auto shown = json::parse(answer(asked, keys).body);
+  CHECK(shown["items"].size() == 2);
+  asked = std::get<call>(
+    read("GET", "/v1/keys?cursor=" + shown["nextCursor"].get<std::string>()));
+  shown = json::parse(answer(asked, keys).body);
+  CHECK(shown["items"][0]["id"] == "key_3");
 }

@@ -66,9 +66,9 @@ TEST_CASE("a job needs a payload, even if it is null") {
 }
 
 TEST_CASE("unknown fields of a job are refused and named") {
-  auto wrong = decode_publish(
-    R"({"payload":1,"dealy":5,"priority":1,"runAt":"x","limitKey":"k"})");
-  for (auto field : {"dealy", "priority", "runAt", "limitKey"})
+  auto wrong =
+    decode_publish(R"({"payload":1,"dealy":5,"traceparent":"x","status":"k"})");
+  for (auto field : {"dealy", "traceparent", "status"})
     CHECK(complaints_of(wrong, field) == just("is not a known field"));
 }
 
@@ -132,6 +132,119 @@ TEST_CASE("an idempotency key has 1 to 255 bytes") {
         == just("must be 1 to 255 bytes, got 256"));
   CHECK(complaints_of(with_key("\\ud800"), "idempotencyKey")
         == just("must not escape half a surrogate pair"));
+}
+
+TEST_CASE("every field of a job arrives where it belongs") {
+  auto job = std::get<publish>(decode_publish(
+    R"({"payload":1,"idempotencyKey":"i","runAt":"2026-01-01T14:00:00+02:00",
+        "priority":9,"limitKey":"tenant","headers":{"X-B":"1","X-A":"2"}})"));
+  CHECK(job.idempotency_key == "i");
+  CHECK(job.run_at == wall_time{std::chrono::seconds{1'767'268'800}});
+  CHECK(job.priority == 9);
+  CHECK(job.limit_key == "tenant");
+  CHECK(job.context->headers
+        == std::vector<header>{{"X-B", "1"}, {"X-A", "2"}});
+  auto plain = std::get<publish>(decode_publish(with_payload("1")));
+  CHECK_FALSE(plain.run_at);
+  CHECK(plain.priority == 0);
+  CHECK(plain.limit_key.empty());
+  CHECK(plain.context.empty());
+}
+
+TEST_CASE("fields of a job that are wrong are refused with what is wanted") {
+  struct row {
+    std::string name, token, message;
+  };
+  auto i = GENERATE(values<row>({
+    {"priority", "-1", "must be 0 to 9, got -1"},
+    {"priority", "10", "must be 0 to 9, got 10"},
+    {"priority", "1.0",
+     "must be an integer without fraction or exponent, got 1.0"},
+    {"priority", "\"1\"", "must be an integer, got a string"},
+    {"priority", "null", "must be an integer, got null"},
+    {"limitKey", "\"\"", "must be 1 to 128 characters, got 0"},
+    {"limitKey", "7", "must be a string, got a number"},
+    {"limitKey", "\"\\ud800\"", "must not escape half a surrogate pair"},
+    {"runAt", "1767268800", "must be a string, got a number"},
+    {"runAt", "\"tomorrow\"",
+     "must be a time like 2026-01-01T00:00:00Z or "
+     "2026-01-01T00:00:00.5+02:00, got 'tomorrow'"},
+    {"headers", "[]", "must be an object, got an array"},
+    {"headers", "{\"Host\":\"a\"}", "must not set the reserved header 'Host'"},
+  }));
+  CAPTURE(i.name, i.token);
+  auto wrong =
+    decode_publish("{\"payload\":1,\"" + i.name + "\":" + i.token + "}");
+  CHECK(complaints_of(wrong, i.name) == just(i.message));
+}
+
+TEST_CASE("a limit key is counted in characters, not bytes") {
+  auto with_key = [](int n) {
+    std::string key;
+    while (n-- > 0)
+      key += "\xf0\x9f\x98\x80";
+    return decode_publish(R"({"payload":1,"limitKey":")" + key + "\"}");
+  };
+  CHECK(std::get<publish>(with_key(128)).limit_key.size() == 512);
+  CHECK(complaints_of(with_key(129), "limitKey")
+        == just("must be 1 to 128 characters, got 129"));
+}
+
+TEST_CASE("a job has a delay or a time, not both") {
+  auto wrong =
+    decode_publish(R"({"payload":1,"delay":0,"runAt":"2026-01-01T00:00:00Z"})");
+  CHECK(complaints_of(wrong, "runAt")
+        == just("must not be given together with delay"));
+}
+
+TEST_CASE("jobs of a batch stand for themselves") {
+  auto batch = std::get<publish_batch_body>(decode_publish_batch(
+    R"({"jobs":[{"payload":1},{"delay":-1},7,{"payload":2,"priority":3}]})"));
+  REQUIRE(batch.jobs.size() == 2);
+  CHECK(batch.jobs[0].payload.bytes() == "1");
+  CHECK(batch.jobs[1].priority == 3);
+  REQUIRE(batch.refusals.size() == 4);
+  CHECK(batch.refusals[0].empty());
+  CHECK(batch.refusals[1]
+        == R"({"ok":false,"error":{"formErrors":[],"fieldErrors":{"payload":)"
+           R"(["is required"],"delay":["must be 0 to 2592000, got -1"]}},)"
+           R"("code":"validation_failed"})");
+  CHECK(batch.refusals[2]
+        == R"({"ok":false,"error":{"formErrors":["The body must be an object,)"
+           R"( got a number"],"fieldErrors":{}},"code":"validation_failed"})");
+  CHECK(batch.refusals[3].empty());
+}
+
+TEST_CASE("a payload that is nested too deeply spoils its own entry only") {
+  auto batch = std::get<publish_batch_body>(decode_publish_batch(
+    "{\"jobs\":[" + with_payload(std::string(129, '[') + std::string(129, ']'))
+    + "," + with_payload(std::string(128, '[') + std::string(128, ']'))
+    + "]}"));
+  CHECK(batch.jobs.size() == 1);
+  CHECK(batch.refusals[0].find("nested too deeply") != std::string::npos);
+  CHECK(is_malformed(
+    decode_publish_batch("{\"jobs\":[" + std::string(900'000, '['))));
+}
+
+TEST_CASE("a batch has 1 to 1000 jobs") {
+  auto batch_of = [](int n) {
+    std::string jobs;
+    for (auto i = 0; i < n; ++i)
+      jobs += (i == 0 ? "" : ",") + with_payload("1");
+    return decode_publish_batch("{\"jobs\":[" + jobs + "]}");
+  };
+  CHECK(std::get<publish_batch_body>(batch_of(1000)).jobs.size() == 1000);
+  CHECK(complaints_of(batch_of(0), "jobs")
+        == just("must be 1 to 1000 jobs, got 0"));
+  CHECK(complaints_of(batch_of(1001), "jobs")
+        == just("must be 1 to 1000 jobs, got 1001"));
+  CHECK(complaints_of(decode_publish_batch("{}"), "jobs")
+        == just("is required"));
+  CHECK(complaints_of(decode_publish_batch(R"({"jobs":{}})"), "jobs")
+        == just("must be an array, got an object"));
+  CHECK(complaints_of(decode_publish_batch(R"({"jobs":[1],"job":1})"), "job")
+        == just("is not a known field"));
+  CHECK(is_malformed(decode_publish_batch("")));
 }
 
 TEST_CASE("a body without meaning is empty or an empty object") {

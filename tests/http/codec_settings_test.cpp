@@ -36,9 +36,27 @@ TEST_CASE("what is not given has its default") {
 }
 
 TEST_CASE("every setting arrives where it belongs") {
-  auto s = settings_of(R"("mode":"standard","concurrency":7,"rateLimitMax":8,
+  auto s = settings_of(R"("mode":"ack","concurrency":7,"rateLimitMax":8,
     "rateLimitWindow":1.5,"maxAttempts":9,"maxDefers":11,"timeout":0.25,
-    "lifetime":12,"headers":{"X-B":"1","X-A":"2"})");
+    "lifetime":12,"headers":{"X-B":"1","X-A":"2"},"ackTimeout":13.5,
+    "ackTimeoutAction":"dead","retention":0,"deadLetter":false,
+    "permanentFailureStatuses":[404,410],"keyConcurrency":2,
+    "keyRateLimitMax":3,"backpressureScope":"key",
+    "recovery":{"mode":"ramp","start":4,"factor":1.5},"minHold":0.5,
+    "maxHold":60,"maxDepth":9007199254740991)");
+  CHECK(s.mode == delivery_mode::ack);
+  CHECK(s.ack_timeout == std::chrono::milliseconds{13'500});
+  CHECK(s.ack_timeout_action == ack_timeout_action::dead);
+  CHECK(s.retention == duration{0});
+  CHECK_FALSE(s.dead_letter);
+  CHECK(s.permanent_failure_statuses == std::vector<std::uint16_t>{404, 410});
+  CHECK(s.key_concurrency == 2);
+  CHECK(s.key_rate_limit_max == 3);
+  CHECK(s.backpressure_scope == backpressure_scope::key);
+  CHECK(s.recovery == recovery_settings{recovery_settings::kind::ramp, 4, 1.5});
+  CHECK(s.min_hold == std::chrono::milliseconds{500});
+  CHECK(s.max_hold == std::chrono::seconds{60});
+  CHECK(s.max_depth == 9'007'199'254'740'991);
   CHECK(s.concurrency == 7);
   CHECK(s.rate_limit_max == 8);
   CHECK(s.rate_limit_window == std::chrono::milliseconds{1500});
@@ -72,6 +90,12 @@ TEST_CASE("each numeric setting is in range or refused with its range") {
     {"maxDefers", "-1", "0", "1000000", "1000001", "0 to 1000000"},
     {"timeout", "0.0999", "0.1", "900", "900.001", "0.1 to 900"},
     {"lifetime", "0", "1", "2592000", "2592001", "1 to 2592000"},
+    {"ackTimeout", "0.5", "1", "604800", "604801", "1 to 604800"},
+    {"retention", "-0.5", "0", "2592000", "2592001", "0 to 2592000"},
+    {"keyConcurrency", "0", "1", "10000", "10001", "1 to 10000"},
+    {"keyRateLimitMax", "0", "1", "100000", "100001", "1 to 100000"},
+    {"minHold", "-0.1", "0", "2592000", "2592001", "0 to 2592000"},
+    {"maxHold", "-0.1", "0", "2592000", "2592001", "0 to 2592000"},
   }));
   for (const auto& good : {i.min, i.max}) {
     CHECK(is_sound(put(member(i.name, good))));
@@ -85,6 +109,101 @@ TEST_CASE("each numeric setting is in range or refused with its range") {
     CHECK(complaints_of(put(member(i.name, bad)), i.name) == expected);
     CHECK(complaints_of(patch(member(i.name, bad)), i.name) == expected);
   }
+}
+
+TEST_CASE("a depth is at least 1 and at most what JSON keeps exactly") {
+  for (std::string good : {"1", "9007199254740991"})
+    CHECK(is_sound(put(member("maxDepth", good))));
+  for (std::string bad :
+       {"0", "-1", "9007199254740992", "99999999999999999999"}) {
+    auto messages = complaints_of(put(member("maxDepth", bad)), "maxDepth");
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].starts_with("must be 1 to "));
+    CHECK(messages[0].ends_with(", got " + bad));
+  }
+}
+
+TEST_CASE("each numeric field of a ramp is in range or refused") {
+  struct row {
+    std::string name;
+    std::string below, min, max, above, range;
+  };
+  auto i = GENERATE(values<row>({
+    {"start", "0", "1", "10000", "10001", "1 to 10000"},
+    {"factor", "1", "1.1", "100", "100.1", "1.1 to 100"},
+  }));
+  auto with = [&](const std::string& token) {
+    return R"("recovery":{"mode":"ramp",)" + member(i.name, token) + "}";
+  };
+  for (const auto& good : {i.min, i.max})
+    CHECK(is_sound(put(with(good))));
+  for (const auto& bad : {i.below, i.above, std::string{"-1"}})
+    CHECK(complaints_of(patch(with(bad)), "recovery." + i.name)
+          == just("must be " + i.range + ", got " + bad));
+}
+
+TEST_CASE("a recovery is full or a ramp, with the fields that belong to it") {
+  auto about = [](const std::string& members, const std::string& field) {
+    return complaints_of(put("\"recovery\":{" + members + "}"),
+                         "recovery." + field);
+  };
+  CHECK(settings_of(R"("recovery":{"mode":"full"})").recovery
+        == recovery_settings{});
+  CHECK(settings_of(R"("recovery":{"mode":"ramp"})").recovery
+        == recovery_settings{recovery_settings::kind::ramp, 1, 2});
+  CHECK(about(R"("start":1)", "mode") == just("is required"));
+  CHECK(about(R"("mode":"fast")", "mode")
+        == just("must be full or ramp, got 'fast'"));
+  for (auto field : {"start", "factor"})
+    CHECK(about(R"("mode":"full",)" + member(field, "2"), field)
+          == just("does not belong to this mode of recovery"));
+  CHECK(about(R"("mode":"ramp","strat":1)", "strat")
+        == just("is not a known field"));
+  CHECK(about(R"("mode":"ramp","start":1.5)", "start").size() == 1);
+}
+
+TEST_CASE("words that are no choice are refused with the choices") {
+  struct row {
+    std::string name, choices;
+  };
+  auto i = GENERATE(values<row>({{"mode", "standard or ack"},
+                                 {"ackTimeoutAction", "retry or dead"},
+                                 {"backpressureScope", "queue or key"}}));
+  CHECK(complaints_of(put(member(i.name, "\"Job\"")), i.name)
+        == just("must be " + i.choices + ", got 'Job'"));
+  CHECK(complaints_of(put(member(i.name, "1")), i.name)
+        == just("must be a string, got a number"));
+}
+
+TEST_CASE("statuses of permanent failures are those of real failures") {
+  auto about = [](const std::string& statuses) {
+    return complaints_of(put("\"permanentFailureStatuses\":" + statuses),
+                         "permanentFailureStatuses");
+  };
+  CHECK(about("[]").empty());
+  CHECK(about("[300,599,404]").empty());
+  CHECK(about("[299]") == just("must be 300 to 599, got 299"));
+  CHECK(about("[600]") == just("must be 300 to 599, got 600"));
+  CHECK(about("[70000]") == just("must be 300 to 599, got 70000"));
+  CHECK(about("[-1]") == just("must be 300 to 599, got -1"));
+  for (auto status : {"429", "503", "529"})
+    CHECK(about("[" + std::string{status} + "]").size() == 1);
+  CHECK(about("[404,404]").size() == 1);
+  CHECK(about("[404.5]").size() == 1);
+  CHECK(about("[\"404\"]") == just("must be an integer, got a string"));
+  CHECK(about("404") == just("must be an array, got a number"));
+}
+
+TEST_CASE("the shortest hold is no longer than the longest one") {
+  auto wrong = put(R"("minHold":5,"maxHold":4)");
+  CHECK(complaints_of(wrong, "minHold").size() == 1);
+  CHECK(is_sound(put(R"("minHold":5,"maxHold":5)")));
+}
+
+TEST_CASE("a dead-letter queue is on or off") {
+  for (auto token : {"1", "\"true\"", "null"})
+    CHECK(complaints_of(put(member("deadLetter", token)), "deadLetter").size()
+          == 1);
 }
 
 TEST_CASE("each numeric field of a backoff is in range or refused") {
@@ -112,8 +231,8 @@ TEST_CASE("each numeric field of a backoff is in range or refused") {
 }
 
 TEST_CASE("integers have neither fraction nor exponent, nor quotes") {
-  for (auto name :
-       {"concurrency", "rateLimitMax", "maxAttempts", "maxDefers"}) {
+  for (auto name : {"concurrency", "rateLimitMax", "maxAttempts", "maxDefers",
+                    "keyConcurrency", "keyRateLimitMax", "maxDepth"}) {
     for (std::string token : {"3.0", "1e2", "5.5"})
       CHECK(complaints_of(put(member(name, token)), name)
             == just("must be an integer without fraction or exponent, got "
@@ -125,16 +244,28 @@ TEST_CASE("integers have neither fraction nor exponent, nor quotes") {
   }
 }
 
-TEST_CASE("only the rate limit may be null") {
+TEST_CASE("only limits that may be absent may be null") {
   for (auto name :
        {"webhookUrl", "mode", "concurrency", "rateLimitWindow", "maxAttempts",
-        "maxDefers", "backoff", "timeout", "lifetime", "headers"}) {
+        "maxDefers", "backoff", "timeout", "lifetime", "headers", "ackTimeout",
+        "ackTimeoutAction", "retention", "deadLetter", "backpressureScope",
+        "permanentFailureStatuses", "recovery"}) {
     CAPTURE(name);
     auto messages = complaints_of(patch(member(name, "null")), name);
     REQUIRE(messages.size() == 1);
     CHECK(messages[0].ends_with(", got null"));
   }
-  CHECK(settings_of(R"("rateLimitMax":null)").rate_limit_max == std::nullopt);
+  for (auto name : {"rateLimitMax", "keyConcurrency", "keyRateLimitMax",
+                    "minHold", "maxHold", "maxDepth"}) {
+    auto patched = std::get<queue_settings_patch>(patch(member(name, "null")));
+    queue_settings limited;
+    limited.rate_limit_max = limited.key_concurrency = 1;
+    limited.key_rate_limit_max = 1;
+    limited.max_depth = 1;
+    limited.min_hold = limited.max_hold = duration{1};
+    CHECK(apply(limited, patched) != limited);
+    CHECK(is_sound(put(member(name, "null"))));
+  }
 }
 
 TEST_CASE("a misspelt setting is refused and named") {
@@ -148,12 +279,9 @@ TEST_CASE("a misspelt setting is refused and named") {
 }
 
 TEST_CASE("settings that would have no effect yet are unknown") {
-  for (auto name : {"ackTimeout", "retention", "deadLetter", "maxDepth",
-                    "keyConcurrency", "recovery", "minHold"})
-    CHECK(complaints_of(put(member(name, "1")), name)
+  for (auto name : {"tlsCa", "tlsInsecure"})
+    CHECK(complaints_of(put(member(name, "true")), name)
           == just("is not a known field"));
-  CHECK(complaints_of(put(R"("mode":"ack")"), "mode")
-        == just("must be standard, got 'ack'"));
 }
 
 TEST_CASE("settings that are given twice are refused and named") {

@@ -1,12 +1,32 @@
 #include "http/keys.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
+using namespace tidegate;
 using namespace tidegate::http;
+
+namespace {
+
+constexpr wall_time noon{duration{1'767'268'800'123'456}};
+
+api_key_record stored(std::uint32_t id, std::string_view key,
+                      std::string project) {
+  api_key_record result;
+  result.id = {id};
+  auto digest = digest_of(key);
+  result.digest.assign(digest.begin(), digest.end());
+  result.project = std::move(project);
+  result.scopes = scope_set{scope::read}.bits();
+  return result;
+}
+
+} // namespace
 
 TEST_CASE("the digest of a key is its SHA-256") {
   // FIPS 180-2, appendix B.1.
@@ -46,27 +66,96 @@ TEST_CASE("keys differ and favour no character") {
 }
 
 TEST_CASE("whoever knows a key gets its scopes") {
-  key_ring keys;
-  keys.add(digest_of("sq_live_one"), {scope::publish});
-  keys.add(digest_of("sq_live_two"), scope_set::all());
-  auto one = keys.authenticate("Bearer sq_live_one");
+  key_set own;
+  own.add(digest_of("sq_live_one"), {scope::publish});
+  own.add(digest_of("sq_live_two"), scope_set::all());
+  key_ring keys{own};
+  auto one = keys.authenticate("Bearer sq_live_one", noon);
   REQUIRE(one);
-  CHECK(one->contains(scope::publish));
-  CHECK_FALSE(one->contains(scope::manage));
-  CHECK(keys.authenticate("bearer  sq_live_two") == scope_set::all());
-  CHECK(keys.authenticate("BEARER sq_live_two") == scope_set::all());
+  CHECK(one->key == api_key_id{0});
+  CHECK(one->project == "default");
+  CHECK(one->scopes == scope_set{scope::publish});
+  for (auto header : {"bearer  sq_live_two", "BEARER sq_live_two"})
+    CHECK(keys.authenticate(header, noon).value().scopes == scope_set::all());
 }
 
 TEST_CASE("nobody else gets in") {
-  key_ring keys;
-  CHECK_FALSE(keys.authenticate("Bearer sq_live_one"));
-  keys.add(digest_of("sq_live_one"), scope_set::all());
-  CHECK_FALSE(keys.authenticate(std::nullopt));
+  CHECK_FALSE(key_ring{}.authenticate("Bearer sq_live_one", noon));
+  key_set own;
+  own.add(digest_of("sq_live_one"), scope_set::all());
+  key_ring keys{own};
+  CHECK_FALSE(keys.authenticate(std::nullopt, noon));
   for (auto header :
        {"", "Bearer", "Bearer ", "Bearersq_live_one", "Basic sq_live_one",
         "sq_live_one", "Bearer sq_live_on", "Bearer sq_live_onee",
         "Bearer sq_live_one,", " Bearer sq_live_one", "Bearer SQ_LIVE_ONE"}) {
     CAPTURE(header);
-    CHECK_FALSE(keys.authenticate(header));
+    CHECK_FALSE(keys.authenticate(header, noon));
   }
+}
+
+TEST_CASE("stored keys come and go while the server runs; its own one stays") {
+  key_set own;
+  own.add(digest_of("own"), scope_set::all());
+  key_ring keys{own};
+  keys.replace({stored(1, "one", "acme"), stored(2, "two", "other")});
+  CHECK(keys.authenticate("Bearer one", noon)
+        == caller{{1}, "acme", {scope::read}});
+  CHECK(keys.authenticate("Bearer two", noon).value().project == "other");
+  keys.replace({stored(2, "two", "other")});
+  CHECK_FALSE(keys.authenticate("Bearer one", noon));
+  CHECK(keys.authenticate("Bearer two", noon));
+  keys.replace({});
+  CHECK_FALSE(keys.authenticate("Bearer two", noon));
+  CHECK(keys.authenticate("Bearer own", noon));
+}
+
+TEST_CASE("a key that has expired opens nothing") {
+  auto record = stored(1, "one", "acme");
+  record.expires_at = noon;
+  key_ring keys;
+  keys.replace({record});
+  CHECK(keys.authenticate("Bearer one", noon - duration{1}));
+  CHECK_FALSE(keys.authenticate("Bearer one", noon));
+}
+
+TEST_CASE("a record whose digest is none opens nothing") {
+  for (std::string digest : {"", "x", "one"}) {
+    auto record = stored(1, "one", "acme");
+    record.digest = digest;
+    key_set keys;
+    keys.add(record);
+    CHECK(keys.size() == 0);
+  }
+}
+
+TEST_CASE("digests that begin alike are told apart") {
+  auto record = stored(1, "one", "acme");
+  auto twin = record;
+  twin.id = {2};
+  twin.digest.back() = static_cast<char>(~twin.digest.back());
+  key_ring keys;
+  keys.replace({record, twin});
+  CHECK(keys.authenticate("Bearer one", noon).value().key == api_key_id{1});
+}
+
+TEST_CASE("bits of scopes that nobody knows are dropped") {
+  CHECK(scope_set::from_bits(0xff) == scope_set::all());
+  CHECK(scope_set::from_bits(scope_set{scope::work}.bits())
+        == scope_set{scope::work});
+}
+
+TEST_CASE("keys may be replaced while others ask") {
+  key_ring keys;
+  keys.replace({stored(1, "one", "acme")});
+  std::atomic<bool> stop = false;
+  std::thread asking{[&] {
+    while (!stop)
+      keys.authenticate("Bearer one", noon);
+  }};
+  for (auto i = 0; i < 200; ++i)
+    keys.replace({stored(1, "one", "acme"), stored(2, "two", "acme")});
+  stop = true;
+  asking.join();
+  CHECK(keys.authenticate("Bearer two", noon));
 }

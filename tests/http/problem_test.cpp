@@ -41,12 +41,16 @@ TEST_CASE("errors of the core keep their code and their sentence") {
        {row{errc::queue_not_found, 404}, row{errc::queue_exists, 409},
         row{errc::queue_not_empty, 409}, row{errc::job_not_found, 404},
         row{errc::overloaded, 503}, row{errc::draining, 503},
-        row{errc::storage_unavailable, 503}}) {
+        row{errc::storage_unavailable, 503}, row{errc::queue_full, 429},
+        row{errc::not_ack_mode, 409}, row{errc::not_awaiting_outcome, 409},
+        row{errc::stale_delivery, 409}, row{errc::job_completed, 409},
+        row{errc::job_dead, 409}, row{errc::not_dead, 409},
+        row{errc::not_found, 404}}) {
     auto made = make_problem(error{code, "It \"failed\"."});
     CHECK(made.status == status);
     CHECK(json::parse(made.body)
           == json{{"error", "It \"failed\"."}, {"code", to_string(code)}});
-    CHECK(has_header(made, "retry-after") == (status == 503));
+    CHECK(has_header(made, "retry-after") == (status == 503 || status == 429));
   }
 }
 
@@ -72,6 +76,19 @@ TEST_CASE("all that is said about a field stands under its name") {
   CHECK(made.body
         == R"({"error":{"formErrors":[],"fieldErrors":{"b":["1","3"],)"
            R"("a":["2"]}},"code":"validation_failed"})");
+}
+
+TEST_CASE("a refused entry of a batch says what a response would") {
+  complaints what;
+  what.add("delay", "is wrong");
+  CHECK(refused_entry(what)
+        == R"({"ok":false,"error":{"formErrors":[],"fieldErrors":)"
+           R"({"delay":["is wrong"]}},"code":"validation_failed"})");
+  CHECK(refused_entry(error{errc::queue_full, "Full."})
+        == R"({"ok":false,"error":"Full.","code":"queue_full"})");
+  CHECK(refused_entry(error{errc::validation_failed, "No."})
+        == R"({"ok":false,"error":{"formErrors":["No."],"fieldErrors":{}},)"
+           R"("code":"validation_failed"})");
 }
 
 TEST_CASE("a flood of complaints is cut") {

@@ -12,7 +12,9 @@ using step = request_reader::step;
 
 /// A reader that is fed from strings.
 struct fixture {
-  request_reader reader{1024, 2048};
+  static constexpr std::size_t body_max = 2048;
+
+  request_reader reader{1024};
 
   void feed(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -38,7 +40,7 @@ struct fixture {
         case step::fault:
           return reader.fault();
         case step::head:
-          reader.read_body();
+          reader.read_body(body_max);
           break;
         case step::complete:
           reader.next();
@@ -75,7 +77,7 @@ TEST_CASE("a request is read whatever pieces it comes in") {
         ++heads;
         CHECK(f.reader.head().method == "POST");
         CHECK(find_header(f.reader.head(), "x-a") == "b");
-        f.reader.read_body();
+        f.reader.read_body(f.body_max);
       }
     }
     CHECK(heads == 1);
@@ -92,7 +94,7 @@ TEST_CASE("a chunked body is put together, trailers and extensions dropped") {
                   + "Transfer-Encoding: chunked\r\n\r\n"
                     "2;x=y\r\nhe\r\n3\r\nllo\r\n0\r\nX-T: 1\r\n\r\n")
         == step::head);
-  f.reader.read_body();
+  f.reader.read_body(f.body_max);
   CHECK(f.reader.advance() == step::complete);
   CHECK(f.reader.take_body() == "hello");
 }
@@ -201,10 +203,10 @@ TEST_CASE("the line before a chunk and trailers have an end") {
 TEST_CASE("a length beyond the limit shows at the head") {
   fixture f;
   CHECK(f.head_of(start + "Content-Length: 2049\r\n\r\n") == step::head);
-  CHECK(f.reader.is_too_large());
+  CHECK(f.reader.is_too_large(f.body_max));
   fixture g;
   CHECK(g.head_of(start + "Content-Length: 2048\r\n\r\n") == step::head);
-  CHECK_FALSE(g.reader.is_too_large());
+  CHECK_FALSE(g.reader.is_too_large(g.body_max));
 }
 
 TEST_CASE("the connection header and the version decide on another request") {

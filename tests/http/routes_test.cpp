@@ -23,11 +23,15 @@ using reason = no_route::reason;
 TEST_CASE("each route of the table is found under its own path") {
   for (const auto& entry : routes()) {
     std::string path{entry.path};
-    if (auto open = path.find('{'); open != std::string::npos)
-      path.replace(open, path.find('}') - open + 1, "some.name");
+    std::vector<std::string> names{"some.name", "a%2Fb"};
+    std::size_t n = 0;
+    for (auto open = path.find('{'); open != std::string::npos;
+         open = path.find('{'))
+      path.replace(open, path.find('}') - open + 1, names.at(n++));
     auto match = found(entry.method, path);
     CHECK(match.route == &entry);
-    CHECK(match.param == (path == entry.path ? "" : "some.name"));
+    CHECK(match.param == (n > 0 ? "some.name" : ""));
+    CHECK(match.second_param == (n > 1 ? "a/b" : ""));
   }
 }
 
@@ -41,16 +45,23 @@ TEST_CASE("no operation and no line stands in the table twice") {
   }
 }
 
-TEST_CASE("only the two checks are open without a key") {
+TEST_CASE("only the checks and the description are open without a key") {
   for (const auto& entry : routes())
     CHECK(entry.open
           == (entry.operation == operation::health
-              || entry.operation == operation::readiness));
+              || entry.operation == operation::readiness
+              || entry.operation == operation::openapi));
+}
+
+TEST_CASE("only a batch may be larger than other bodies") {
+  for (const auto& entry : routes())
+    CHECK((entry.body == body_class::batch)
+          == (entry.operation == operation::publish_batch));
 }
 
 TEST_CASE("HEAD goes where GET goes") {
   CHECK(found("HEAD", "/healthz").route->operation == operation::health);
-  CHECK(refused("HEAD", "/v1/queues/a/jobs") == reason::method_not_allowed);
+  CHECK(refused("HEAD", "/v1/queues/a/pause") == reason::method_not_allowed);
 }
 
 TEST_CASE("a wrong method is told which ones are right") {
@@ -65,8 +76,10 @@ TEST_CASE("a wrong method is told which ones are right") {
 TEST_CASE("paths that are not in the table are not found") {
   for (auto path : {"/", "/v1", "/v1/queues/", "/v1/queues/a/", "/v1/queues//",
                     "/v1/queues/a/b", "/v1/queues/a/b/jobs", "/v1/jobs",
-                    "/v1/jobs/", "//v1/queues", "/V1/queues", "/healthz/",
-                    "/v1/queues//jobs", "/v1/./queues", "/v1/queues/a/jobs/"}) {
+                    "/v1/queues/a/keys//release", "/v1/queues/a/keys/release",
+                    "/v1/queues//keys/a/release", "/v1/jobs/", "//v1/queues",
+                    "/V1/queues", "/healthz/", "/v1/queues//jobs",
+                    "/v1/./queues", "/v1/queues/a/jobs/"}) {
     CAPTURE(path);
     CHECK(refused("GET", path) == reason::not_found);
   }

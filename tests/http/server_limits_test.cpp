@@ -30,6 +30,24 @@ TEST_CASE("a body at the limit is taken, one beyond it is 413 at once") {
   CHECK(client.is_closed());
 }
 
+TEST_CASE("many jobs at once may be larger than other bodies") {
+  auto options = small();
+  options.batch_bytes_max = 2000;
+  test_server server{options};
+  auto batch = [](std::size_t bytes) {
+    return "POST /v1/queues/q/jobs/batch HTTP/1.1\r\nHost: a\r\n"
+           "Content-Length: "
+           + std::to_string(bytes) + "\r\n\r\n";
+  };
+  raw_client client{server.port()};
+  auto whole = batch(2000) + std::string(2000, 'x');
+  CHECK(client.ask(whole).value().status == 200);
+  CHECK(client.ask(post("q", std::string(1000, 'x'))).value().status == 200);
+  CHECK(client.ask(batch(2001)).value().status == 413);
+  raw_client other{server.port()};
+  CHECK(other.ask(post("q", std::string(1001, 'x'))).value().status == 413);
+}
+
 TEST_CASE("a client that sends all of a large body sees the 413") {
   test_server server{small()};
   raw_client client{server.port()};

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace asio = boost::asio;
 
-std::variant<route_match, response>
+std::variant<admission, response>
 echo_handler::admit(const request_head& head) {
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
@@ -21,7 +21,7 @@ echo_handler::admit(const request_head& head) {
     return make_problem(problem::not_found);
   if (match->param == "locked")
     return make_problem(problem::unauthenticated);
-  return std::move(*match);
+  return admission{std::move(*match), {}, {}};
 }
 
 void echo_handler::handle(request what, responder respond) {

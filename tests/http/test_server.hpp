@@ -18,7 +18,7 @@
 class echo_handler : public tidegate::http::handler {
 public:
   /// Refuses `/v1/queues/locked` with 401. Everything that is no route is 404.
-  std::variant<tidegate::http::route_match, tidegate::http::response>
+  std::variant<tidegate::http::admission, tidegate::http::response>
   admit(const tidegate::http::request_head& head) override;
 
   /// Keeps the responders of `/v1/queues/slow…`, drops those of

@@ -67,6 +67,18 @@ TEST_CASE("the request is what the contract says") {
              + body);
 }
 
+TEST_CASE("the trace of the publisher goes along") {
+  auto what = example();
+  CHECK(request_of(what).find("\r\ntrace") == std::string::npos);
+  what.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  CHECK(request_of(what).find("\r\ntraceparent: " + what.traceparent + "\r\n")
+        != std::string::npos);
+  CHECK(request_of(what).find("tracestate") == std::string::npos);
+  what.tracestate = "a=1,b=2";
+  CHECK(request_of(what).find("\r\ntracestate: a=1,b=2\r\n")
+        != std::string::npos);
+}
+
 TEST_CASE("while a rotation overlaps, both secrets sign") {
   auto what = example();
   what.secrets = {"whsec_new", "whsec_old"};

@@ -197,7 +197,7 @@ test('a wrong method is 405 and says which are right', { timeout }, async () => 
     ['PUT', '/v1/queues', ['GET', 'HEAD', 'POST']],
     ['POST', '/v1/queues/q', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
     ['GET', '/v1/queues/q/pause', ['POST']],
-    ['POST', '/v1/jobs/x', ['GET', 'HEAD']],
+    ['POST', '/v1/jobs/x', ['DELETE', 'GET', 'HEAD']],
   ];
   for (const [method, path, methods] of allowed) {
     const { headers } = await refusesWith(405, 'method_not_allowed', /method/, method, path);

@@ -59,13 +59,19 @@ void publish_all_year(world& w, const queue_actor& queue,
                       std::mt19937_64& lots) {
   auto end = w.now().steady + year;
   while (w.now().steady < end) {
-    w.system().begin_ask<publish_result>(queue, publish{payload{"1"}, "", {}});
+    publish what;
+    what.payload = payload{"1"};
+    w.system().begin_ask<publish_result>(queue, what);
     w.advance(std::chrono::seconds{60 + lots() % 1'200});
   }
 }
 
 year_report live_a_year(std::uint64_t seed) {
-  world w{seed};
+  world_options options;
+  options.seed = seed;
+  options.api_keys_pause = 0s;
+  options.removal_pause = 1h;
+  world w{options};
   auto settings = some_settings();
   settings.max_defers = 1'000;
   settings.max_attempts = 20;

@@ -42,8 +42,12 @@ TEMPLATE_TEST_CASE("a job comes back with every field after a restart", "",
   job.defers = 2;
   job.deliveries = 3;
   job.started_delivery = 4;
-  job.status = job_status::processing;
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job}});
+  job.status = job_status::awaiting_ack;
+  job.replays = 5;
+  job.background = true;
+  job.reported = callback_kind::defer;
+  job.reported_delivery = 6;
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job)});
   world.restart();
   auto found = find(world.disk(), job.id);
   REQUIRE(found);
@@ -65,12 +69,27 @@ TEMPLATE_TEST_CASE("any bytes come back as they were stored", "", memory_world,
   empty.payload = payload{};
   auto large = sample_job(1, 3);
   large.payload = payload{std::string(300'000, '\0') + "end"};
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job},
-                        insert_job{empty}, insert_job{large}});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job),
+                        published(empty), published(large)});
   world.restart();
   CHECK(find(world.disk(), job.id)->job == job);
   CHECK(find(world.disk(), empty.id)->job == empty);
   CHECK((find(world.disk(), large.id)->job == large));
+}
+
+TEMPLATE_TEST_CASE("a job without anything optional comes back so", "",
+                   memory_world, sqlite_world) {
+  TestType world;
+  auto job = sample_job(1, 1);
+  job.limit_key.clear();
+  job.context = job_context{};
+  auto traced = sample_job(1, 2);
+  traced.context = job_context{{{}, "", "vendor=1"}};
+  commit(world.disk(),
+         {insert_queue{sample_queue(1)}, published(job), published(traced)});
+  world.restart();
+  CHECK(find(world.disk(), job.id)->job == job);
+  CHECK(find(world.disk(), traced.id)->job == traced);
 }
 
 TEMPLATE_TEST_CASE("an id with a wrong tag or queue finds nothing", "",
@@ -80,7 +99,7 @@ TEMPLATE_TEST_CASE("an id with a wrong tag or queue finds nothing", "",
   auto done = sample_job(1, 2);
   commit(world.disk(),
          {insert_queue{sample_queue(1)}, insert_queue{sample_queue(2)},
-          insert_job{job}, insert_job{done}, completed(done, 1)});
+          published(job), published(done), completed(done, 1)});
   for (auto id : {job.id, done.id}) {
     CHECK(find(world.disk(), id));
     CHECK_FALSE(find(world.disk(), {id.queue, id.seq, id.tag + 1}));
@@ -95,15 +114,15 @@ TEMPLATE_TEST_CASE("live jobs are listed in the order of their numbers", "",
   auto first = sample_job(1, 4);
   auto second = sample_job(1, 9);
   auto gone = sample_job(1, 6);
-  commit(world.disk(),
-         {insert_queue{sample_queue(1)}, insert_job{second}, insert_job{first},
-          insert_job{gone}, completed(gone, 1)});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(second),
+                        published(first), published(gone), completed(gone, 1)});
   world.restart();
   auto jobs = only_queue(world.disk()).jobs;
   REQUIRE(jobs.size() == 2);
   CHECK(jobs[0]
         == live_job{first.id.seq, first.due, first.expires_at, first.created_at,
-                    first.waits_for, first.status, 0});
+                    first.waits_for, first.status, 0, first.priority, false,
+                    first.limit_key});
   CHECK(jobs[1].seq == second.id.seq);
 }
 
@@ -116,8 +135,8 @@ TEMPLATE_TEST_CASE("loading follows the order asked for and leaves gaps out",
   auto foreign = sample_job(2, 4);
   commit(world.disk(),
          {insert_queue{sample_queue(1)}, insert_queue{sample_queue(2)},
-          insert_job{one}, insert_job{two}, insert_job{ended},
-          insert_job{foreign}, completed(ended, 1)});
+          published(one), published(two), published(ended), published(foreign),
+          completed(ended, 1)});
   auto jobs = load(world.disk(), {job_seq{5}, job_seq{4}, job_seq{3},
                                   job_seq{2}, job_seq{1}});
   CHECK(jobs == std::vector{two, one});
@@ -130,7 +149,7 @@ TEMPLATE_TEST_CASE("loading stops when the payloads come to the limit", "",
   for (std::uint64_t seq = 1; seq <= 4; ++seq) {
     auto job = sample_job(1, seq);
     job.payload = payload{std::string(10, 'x')};
-    batch.push_back(insert_job{job});
+    batch.push_back(published(job));
   }
   commit(world.disk(), batch);
   std::vector<job_seq> all{job_seq{8}, job_seq{1}, job_seq{2}, job_seq{3},
@@ -150,9 +169,9 @@ TEMPLATE_TEST_CASE(
   TestType world;
   auto first = sample_job(1, 1, "key");
   auto repeat = sample_job(1, 2, "key");
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{first}});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(first)});
   world.restart();
-  auto answers = commit(world.disk(), {insert_job{repeat}});
+  auto answers = commit(world.disk(), {published(repeat)});
   REQUIRE(answers[0].existing);
   CHECK(*answers[0].existing == first);
   CHECK_FALSE(find(world.disk(), repeat.id));
@@ -165,7 +184,7 @@ TEMPLATE_TEST_CASE("two publishes with one key in one batch store one job", "",
   auto first = sample_job(1, 1, "key");
   auto repeat = sample_job(1, 2, "key");
   auto answers = commit(world.disk(), {insert_queue{sample_queue(1)},
-                                       insert_job{first}, insert_job{repeat}});
+                                       published(first), published(repeat)});
   CHECK_FALSE(answers[1].existing);
   REQUIRE(answers[2].existing);
   CHECK(*answers[2].existing == first);
@@ -177,9 +196,9 @@ TEMPLATE_TEST_CASE("a key stays taken after its job has ended", "",
   TestType world;
   auto first = sample_job(1, 1, "key");
   auto end = completed(first, 1);
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{first}, end});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(first), end});
   world.restart();
-  auto answers = commit(world.disk(), {insert_job{sample_job(1, 2, "key")}});
+  auto answers = commit(world.disk(), {published(sample_job(1, 2, "key"))});
   REQUIRE(answers[0].existing);
   CHECK(*answers[0].existing == end.job);
 }
@@ -190,9 +209,9 @@ TEMPLATE_TEST_CASE("a key belongs to its queue, and no key is no key", "",
   auto answers = commit(
     world.disk(),
     {insert_queue{sample_queue(1)}, insert_queue{sample_queue(2)},
-     insert_job{sample_job(1, 1, "key")}, insert_job{sample_job(2, 2, "key")},
-     insert_job{sample_job(1, 3)}, insert_job{sample_job(1, 4)},
-     insert_job{sample_job(1, 5, std::string{"key\0", 4})}});
+     published(sample_job(1, 1, "key")), published(sample_job(2, 2, "key")),
+     published(sample_job(1, 3)), published(sample_job(1, 4)),
+     published(sample_job(1, 5, std::string{"key\0", 4}))});
   for (auto& answer : answers)
     CHECK_FALSE(answer.existing);
 }
@@ -211,7 +230,10 @@ TEMPLATE_TEST_CASE("an update replaces what deliveries change and nothing else",
   update.job.payload = payload{"other"};
   update.job.idempotency_key = "other";
   update.job.created_at = at(0);
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job}});
+  update.job.priority = 0;
+  update.job.limit_key.clear();
+  update.job.context = job_context{};
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job)});
   commit(world.disk(), {update});
   world.restart();
   auto found = find(world.disk(), job.id);
@@ -227,7 +249,7 @@ TEMPLATE_TEST_CASE("an update without an entry adds no line to the history", "",
   auto job = sample_job(1, 1);
   auto start = retried(job, 1);
   start.entry.reset();
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job}, start});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job), start});
   auto found = find(world.disk(), job.id);
   REQUIRE(found);
   CHECK(found->job == start.job);
@@ -242,7 +264,9 @@ TEMPLATE_TEST_CASE("an ended job keeps payload, key and the whole history", "",
   auto expected = end.job;
   end.job.payload = payload{};
   end.job.idempotency_key.clear();
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job},
+  end.job.limit_key.clear();
+  end.job.context = job_context{};
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job),
                         retried(job, 1), retried(job, 2), end});
   world.restart();
   auto found = find(world.disk(), job.id);
@@ -258,7 +282,7 @@ TEMPLATE_TEST_CASE("a job that expired ends without an entry", "", memory_world,
   TestType world;
   auto job = sample_job(1, 1);
   auto end = expired(job);
-  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_job{job}, end});
+  commit(world.disk(), {insert_queue{sample_queue(1)}, published(job), end});
   auto found = find(world.disk(), job.id);
   REQUIRE(found);
   CHECK(found->job == end.job);
@@ -272,8 +296,8 @@ TEMPLATE_TEST_CASE(
   TestType world;
   auto job = sample_job(1, 1);
   auto other = sample_job(1, 2);
-  std::vector<record> batch{insert_queue{sample_queue(1)}, insert_job{job},
-                            insert_job{other}, retried(other, 1)};
+  std::vector<record> batch{insert_queue{sample_queue(1)}, published(job),
+                            published(other), retried(other, 1)};
   auto total = history_max + 5;
   for (std::uint64_t n = 1; n <= total; ++n)
     batch.push_back(retried(job, n));
@@ -298,7 +322,7 @@ TEMPLATE_TEST_CASE("ended jobs are counted on their queue", "", memory_world,
   TestType world;
   std::vector<record> batch{insert_queue{sample_queue(1)}};
   for (std::uint64_t seq = 1; seq <= 5; ++seq)
-    batch.push_back(insert_job{sample_job(1, seq)});
+    batch.push_back(published(sample_job(1, seq)));
   commit(world.disk(), batch);
   commit(world.disk(),
          {completed(sample_job(1, 1), 1), completed(sample_job(1, 2), 1),
@@ -318,7 +342,7 @@ TEMPLATE_TEST_CASE("a batch with one impossible record stores nothing at all",
   auto ended = sample_job(1, 2);
   commit(world.disk(),
          {insert_queue{sample_queue(1)}, insert_queue{sample_queue(2)},
-          insert_job{live}, insert_job{ended}, completed(ended, 1)});
+          published(live), published(ended), completed(ended, 1)});
   auto still_live = completed(live, 1);
   still_live.job.status = job_status::processing;
   auto already_ended = retried(live, 1);
@@ -330,12 +354,12 @@ TEMPLATE_TEST_CASE("a batch with one impossible record stores nothing at all",
   auto bad =
     GENERATE_COPY(as<record>{}, retried(ended, 2), completed(ended, 2),
                   retried(sample_job(1, 9), 1), expired(sample_job(1, 9)),
-                  still_live, already_ended, foreign, insert_job{born_dead},
-                  insert_job{sample_job(1, 1)}, insert_job{sample_job(1, 2)});
+                  still_live, already_ended, foreign, published(born_dead),
+                  published(sample_job(1, 1)), published(sample_job(1, 2)));
   std::vector<job_id> ids{live.id, ended.id, sample_job(1, 9).id,
                           sample_job(1, 50).id};
   auto before = take_picture(world.disk(), ids);
-  std::vector<record> batch{insert_job{sample_job(1, 50, "other")},
+  std::vector<record> batch{published(sample_job(1, 50, "other")),
                             retried(live, 1), completed(live, 2), bad};
   auto answers = world.disk().commit(batch);
   REQUIRE_FALSE(answers);
@@ -353,7 +377,7 @@ TEMPLATE_TEST_CASE(
   auto reader = world.disk().open_reader();
   REQUIRE(reader);
   std::vector<record> bad{expired(sample_job(1, 1))};
-  std::vector<record> good{insert_job{sample_job(1, 1)}};
+  std::vector<record> good{published(sample_job(1, 1))};
   CHECK_FALSE(world.disk().commit(bad));
   CHECK_FALSE(world.disk().commit(good));
   CHECK_FALSE(world.disk().reopen());
@@ -390,7 +414,7 @@ TEMPLATE_TEST_CASE("a reader on another thread sees whole batches", "",
     }
   }};
   commit(world.disk(),
-         {insert_job{sample_job(1, 1)}, insert_job{sample_job(1, 2)}});
+         {published(sample_job(1, 1)), published(sample_job(1, 2))});
   for (std::uint64_t n = 1; n <= 300; ++n)
     commit(world.disk(),
            {retried(sample_job(1, 1), n), retried(sample_job(1, 2), n)});

@@ -17,20 +17,6 @@ queue_record only_queue(store& where) {
   return queues->front().queue;
 }
 
-gate_record busy_gate() {
-  gate_record gate;
-  gate.state = gate_state::probing;
-  gate.release_at = at(5);
-  gate.since = at(4);
-  gate.cause = hold_cause::downstream;
-  gate.caused_by = sample_job(1, 77).id;
-  gate.http_status = 429;
-  gate.failed_probes = 3;
-  gate.last = last_probe{sample_job(1, max_48_bits).id, 9,
-                         probe_verdict::no_verdict, at(6)};
-  return gate;
-}
-
 } // namespace
 
 TEMPLATE_TEST_CASE("a new store is empty and starts counting at nothing", "",
@@ -41,6 +27,7 @@ TEMPLATE_TEST_CASE("a new store is empty and starts counting at nothing", "",
   CHECK(queues->empty());
   CHECK(*world.disk().last_job_seq() == job_seq{0});
   CHECK(*world.disk().last_queue_id() == queue_id{0});
+  CHECK(*world.disk().last_operation_id() == operation_id{0});
 }
 
 TEMPLATE_TEST_CASE("a queue comes back with every field after a restart", "",
@@ -49,7 +36,7 @@ TEMPLATE_TEST_CASE("a queue comes back with every field after a restart", "",
   auto queue = sample_queue(3);
   queue.paused = true;
   queue.paused_since = at(8);
-  queue.gate = busy_gate();
+  queue.gate = sample_gate();
   queue.rate = {{at(1), 4}, {at(2), 100000}};
   queue.completed = 5;
   queue.dead = 6;
@@ -64,6 +51,7 @@ TEMPLATE_TEST_CASE("settings without a limit and without headers come back so",
   auto queue = sample_queue(1);
   queue.settings = queue_settings{};
   queue.settings.webhook_url = "https://example.org/";
+  queue.previous_secret.clear();
   commit(world.disk(), {insert_queue{queue}});
   world.restart();
   CHECK(only_queue(world.disk()) == queue);
@@ -73,7 +61,7 @@ TEMPLATE_TEST_CASE("new settings leave gate, rate, secret and counters alone",
                    "", memory_world, sqlite_world) {
   TestType world;
   auto queue = sample_queue(1);
-  queue.gate = busy_gate();
+  queue.gate = sample_gate();
   queue.rate = {{at(1), 4}};
   queue.completed = 5;
   commit(world.disk(), {insert_queue{queue}});
@@ -92,7 +80,7 @@ TEMPLATE_TEST_CASE("a gate that has opened again remembers nothing of the hold",
                    "", memory_world, sqlite_world) {
   TestType world;
   auto queue = sample_queue(1);
-  queue.gate = busy_gate();
+  queue.gate = sample_gate();
   commit(world.disk(), {insert_queue{queue}});
   queue.gate = gate_record{};
   commit(world.disk(), {update_gate{queue.id, queue.gate}});
@@ -111,6 +99,31 @@ TEMPLATE_TEST_CASE("what counts against the rate limit is replaced as a whole",
   queue.rate.clear();
   commit(world.disk(), {update_rate{queue.id, queue.rate}});
   CHECK(only_queue(world.disk()) == queue);
+}
+
+TEMPLATE_TEST_CASE("new secrets take the place of both old ones", "",
+                   memory_world, sqlite_world) {
+  TestType world;
+  auto queue = sample_queue(1);
+  commit(world.disk(), {insert_queue{queue}});
+  queue.secret = "whsec_bmV3";
+  queue.previous_secret.clear();
+  queue.previous_secret_until = at(99);
+  commit(world.disk(), {update_secrets{queue.id, "whsec_bmV3", "", at(99)}});
+  world.restart();
+  CHECK(only_queue(world.disk()) == queue);
+}
+
+TEMPLATE_TEST_CASE("two projects may have queues of the same name", "",
+                   memory_world, sqlite_world) {
+  TestType world;
+  auto theirs = sample_queue(2, "queue-1");
+  theirs.project = "other";
+  commit(world.disk(), {insert_queue{sample_queue(1)}, insert_queue{theirs}});
+  auto queues = world.disk().load_queues();
+  REQUIRE(queues);
+  REQUIRE(queues->size() == 2);
+  CHECK(queues->at(1).queue == theirs);
 }
 
 TEMPLATE_TEST_CASE("queues come back in the order of their numbers", "",
@@ -145,8 +158,8 @@ TEMPLATE_TEST_CASE("removing a queue takes its jobs and keys and no others", "",
   auto other = sample_job(2, 5, "a");
   commit(world.disk(),
          {insert_queue{sample_queue(1)}, insert_queue{sample_queue(2)},
-          insert_job{live}, insert_job{ended}, insert_job{other},
-          retried(live, 1), retried(other, 1), completed(ended, 1)});
+          published(live), published(ended), published(other), retried(live, 1),
+          retried(other, 1), completed(ended, 1)});
   commit(world.disk(), {remove_queue{queue_id{1}}});
   CHECK_FALSE(find(world.disk(), live.id));
   CHECK_FALSE(find(world.disk(), ended.id));
@@ -156,7 +169,7 @@ TEMPLATE_TEST_CASE("removing a queue takes its jobs and keys and no others", "",
   CHECK(*world.disk().last_job_seq() == job_seq{11});
   auto again = sample_job(3, 12, "a");
   auto answers = commit(world.disk(), {insert_queue{sample_queue(3, "queue-1")},
-                                       insert_job{again}});
+                                       published(again)});
   CHECK_FALSE(answers[1].existing);
   CHECK(find(world.disk(), again.id));
 }
@@ -166,7 +179,7 @@ TEMPLATE_TEST_CASE("a queue can be made and removed in the same batch", "",
   TestType world;
   auto job = sample_job(1, 1);
   commit(world.disk(),
-         {insert_queue{sample_queue(1)}, insert_job{job}, completed(job, 1),
+         {insert_queue{sample_queue(1)}, published(job), completed(job, 1),
           remove_queue{queue_id{1}}, insert_queue{sample_queue(2, "queue-1")}});
   CHECK(only_queue(world.disk()) == sample_queue(2, "queue-1"));
 }
@@ -178,10 +191,13 @@ TEMPLATE_TEST_CASE("a change of a queue that is not there fails its batch", "",
   auto bad = GENERATE(as<record>{}, update_queue{queue_id{2}, {}},
                       update_gate{queue_id{2}, {}},
                       update_rate{queue_id{2}, {}}, remove_queue{queue_id{2}},
-                      insert_job{sample_job(2, 1)},
+                      update_secrets{queue_id{2}, "", "", {}},
+                      update_limit_key{queue_id{2}, sample_limit_key("a")},
+                      update_limit_key{queue_id{2}, limit_key_record{}},
+                      published(sample_job(2, 1)),
                       insert_queue{sample_queue(1, "other")},
                       insert_queue{sample_queue(2, "queue-1")});
-  std::vector<record> batch{insert_job{sample_job(1, 50)}, bad};
+  std::vector<record> batch{published(sample_job(1, 50)), bad};
   auto answers = world.disk().commit(batch);
   REQUIRE_FALSE(answers);
   CHECK(answers.reason().code == errc::storage_unavailable);

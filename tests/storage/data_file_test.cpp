@@ -86,13 +86,13 @@ TEST_CASE("another program that sits in a read transaction blocks no commit") {
   auto options = options_in(directory);
   options.log_pages = 20;
   auto disk = open_good(options);
-  commit(*disk, {insert_queue{sample_queue(1)}, insert_job{sample_job(1, 1)}});
+  commit(*disk, {insert_queue{sample_queue(1)}, published(sample_job(1, 1))});
   sqlite3* backup = nullptr;
   sqlite3_open_v2(options.file.c_str(), &backup, SQLITE_OPEN_READONLY, nullptr);
   sqlite3_exec(backup, "BEGIN", nullptr, nullptr, nullptr);
   CHECK(count_jobs(backup) == 1);
   for (std::uint64_t seq = 2; seq <= 100; ++seq)
-    commit(*disk, {insert_job{sample_job(1, seq)}});
+    commit(*disk, {published(sample_job(1, seq))});
   CHECK_FALSE(disk->reopen());
   CHECK(count_jobs(backup) == 1);
   sqlite3_exec(backup, "COMMIT", nullptr, nullptr, nullptr);
@@ -112,7 +112,7 @@ TEST_CASE(
   auto reader = disk->open_reader();
   REQUIRE(reader);
   for (std::uint64_t seq = 1; seq <= 300; ++seq) {
-    commit(*disk, {insert_job{sample_job(1, seq)}});
+    commit(*disk, {published(sample_job(1, seq))});
     auto found = (*reader)->find(sample_job(1, seq).id);
     REQUIRE(found);
     REQUIRE(found->has_value());

@@ -28,7 +28,7 @@ job job_of(std::uint64_t batch, std::uint64_t n) {
 std::vector<record> batch_of(std::uint64_t batch) {
   std::vector<record> records;
   for (std::uint64_t n = 0; n < batch_size; ++n) {
-    records.push_back(insert_job{job_of(batch, n)});
+    records.push_back(published(job_of(batch, n)));
     if (batch > 0)
       records.push_back(completed(job_of(batch - 1, n), 1));
   }

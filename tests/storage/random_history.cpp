@@ -18,7 +18,7 @@ std::uint64_t random_history::below(std::uint64_t n) {
 }
 
 wall_time random_history::instant() {
-  return at(static_cast<std::int64_t>(below(1'000'000'000)));
+  return at(static_cast<std::int64_t>(below(200'000'000'000)));
 }
 
 std::string random_history::bytes(std::uint64_t size_max) {
@@ -32,6 +32,19 @@ job_id random_history::any_live(const state& now) {
   return now.live[below(now.live.size())];
 }
 
+job_id random_history::any_drawn() {
+  auto place = ids_.begin();
+  std::advance(place, below(ids_.size()));
+  return place->second;
+}
+
+std::vector<rate_start> random_history::starts() {
+  std::vector<rate_start> drawn(below(5));
+  for (auto& start : drawn)
+    start = {instant(), static_cast<std::uint32_t>(below(100))};
+  return drawn;
+}
+
 gate_record random_history::gate() {
   gate_record drawn;
   drawn.state = static_cast<gate_state>(below(3));
@@ -39,6 +52,8 @@ gate_record random_history::gate() {
   drawn.since = instant();
   drawn.cause = static_cast<hold_cause>(below(3));
   drawn.failed_probes = static_cast<std::uint32_t>(below(9));
+  drawn.reason = bytes(20);
+  drawn.ramp = static_cast<std::uint32_t>(below(9));
   if (below(2) == 0)
     drawn.caused_by = sample_job(1, below(1000)).id;
   if (below(2) == 0)
@@ -51,7 +66,8 @@ gate_record random_history::gate() {
 
 history_entry random_history::entry() {
   auto drawn = sample_entry(below(1000));
-  drawn.status = static_cast<delivery_status>(below(4));
+  drawn.status = static_cast<delivery_status>(below(6));
+  drawn.at = instant();
   drawn.response_excerpt = bytes(30);
   if (below(2) == 0)
     drawn.http_status.reset();
@@ -72,6 +88,8 @@ job random_history::changed(job_id id) {
   drawn.waits_since = instant();
   drawn.expires_at = instant();
   drawn.started_delivery = below(3);
+  drawn.reported = static_cast<callback_kind>(below(4));
+  drawn.reported_delivery = below(1000);
   return drawn;
 }
 
@@ -90,27 +108,32 @@ record random_history::draw_remove_queue(state& now) {
                 + static_cast<std::ptrdiff_t>(below(now.queues.size()));
   auto id = *victim;
   now.queues.erase(victim);
-  std::erase_if(now.live, [id](job_id job) { return job.queue == id; });
+  for (auto* jobs : {&now.live, &now.ended})
+    std::erase_if(*jobs, [id](job_id job) { return job.queue == id; });
   return remove_queue{id};
 }
 
 record random_history::draw_queue_change(const state& now) {
   auto id = now.queues[below(now.queues.size())];
-  switch (below(3)) {
+  switch (below(5)) {
     case 0: {
-      auto settings = sample_queue(1).settings;
+      auto settings = sample_settings();
       settings.concurrency = static_cast<std::uint32_t>(below(1000));
       settings.headers.resize(below(4));
       return update_queue{id, settings, below(2) == 0, instant(), instant()};
     }
     case 1:
       return update_gate{id, gate()};
-    default: {
-      std::vector<rate_start> starts(below(5));
-      for (auto& start : starts)
-        start = {instant(), static_cast<std::uint32_t>(below(100))};
-      return update_rate{id, starts};
+    case 2:
+      return update_secrets{id, bytes(9), bytes(9), instant()};
+    case 3: {
+      limit_key_record key{"key " + std::to_string(below(4)), {}, {}};
+      if (below(3) > 0)
+        key = {key.key, gate(), starts()};
+      return update_limit_key{id, key};
     }
+    default:
+      return update_rate{id, starts()};
   }
 }
 
@@ -125,7 +148,12 @@ record random_history::draw_insert_job(state& now) {
     drawn.idempotency_key = "key " + std::to_string(below(20));
   else
     now.live.push_back(drawn.id);
-  return insert_job{drawn};
+  if (below(2) == 0)
+    drawn.limit_key.clear();
+  if (below(2) == 0)
+    drawn.context = job_context{};
+  drawn.created_at = instant();
+  return insert_job{drawn, api_key_id{static_cast<std::uint32_t>(below(3))}};
 }
 
 record random_history::draw_update_job(const state& now) {
@@ -142,9 +170,82 @@ record random_history::draw_end_job(state& now) {
   drawn.job.status = below(3) == 0 ? job_status::dead : job_status::completed;
   drawn.job.dead_reason = static_cast<dead_reason>(below(5));
   drawn.job.ended_at = instant();
+  if (below(5) > 0)
+    drawn.job.remove_at = instant();
+  drawn.job.dead_letter = drawn.job.status == job_status::dead && below(4) > 0;
+  now.ended.push_back(id);
   if (below(4) > 0)
     drawn.entry = entry();
   return drawn;
+}
+
+// Now and then one that has not ended, or that never was.
+record random_history::draw_revive_job(state& now) {
+  auto known = !now.ended.empty() && below(4) > 0;
+  auto id = known ? now.ended[below(now.ended.size())] : any_drawn();
+  revive_job drawn{changed(id), entry()};
+  drawn.job.status = below(2) == 0 ? job_status::pending
+                                   : job_status::processing;
+  drawn.job.eligible_at = instant();
+  drawn.job.replays = below(9);
+  drawn.job.background = below(2) == 0;
+  if (below(3) == 0) {
+    drawn.entry.replaced = payload{"before"};
+    drawn.job.payload = payload{bytes(50)};
+  }
+  if (known)
+    now.live.push_back(id);
+  std::erase(now.ended, id);
+  return drawn;
+}
+
+record random_history::draw_remove_jobs(state& now) {
+  remove_jobs drawn{now.queues[below(now.queues.size())], {}};
+  for (auto size = below(6); drawn.seqs.size() < size;) {
+    auto seq = below(6) == 0 ? job_seq{max_48_bits} : any_drawn().seq;
+    drawn.seqs.push_back(seq);
+    for (auto* jobs : {&now.live, &now.ended})
+      std::erase_if(*jobs, [&](job_id job) {
+        return job.queue == drawn.id && job.seq == seq;
+      });
+  }
+  return drawn;
+}
+
+record random_history::draw_operation(const state& now) {
+  auto fresh = last_operation_ == 0 || below(3) == 0;
+  auto id = fresh ? ++last_operation_ : 1 + below(last_operation_);
+  auto queue = now.queues[below(now.queues.size())];
+  auto drawn = sample_operation(id, queue.value);
+  drawn.state = static_cast<operation_state>(below(4));
+  drawn.done = below(100);
+  drawn.error = bytes(9);
+  if (below(2) == 0)
+    drawn.finished_at = instant();
+  if (fresh)
+    return insert_operation{drawn};
+  return update_operation{drawn};
+}
+
+record random_history::draw_api_key() {
+  if (below(2) == 0)
+    return remove_api_key{
+      api_key_id{static_cast<std::uint32_t>(below(api_keys_ + 2))}};
+  ++api_keys_;
+  return insert_api_key{sample_api_key(bytes(9))};
+}
+
+record random_history::draw_upkeep(state& now) {
+  switch (below(6)) {
+    case 0:
+      return draw_remove_jobs(now);
+    case 1:
+      return draw_operation(now);
+    case 2:
+      return draw_api_key();
+    default:
+      return draw_revive_job(now);
+  }
 }
 
 record random_history::draw(state& now) {
@@ -153,20 +254,28 @@ record random_history::draw(state& now) {
     return draw_insert_queue(now);
   if (kind < 6)
     return draw_remove_queue(now);
-  if (kind < 16)
+  if (kind < 18)
     return draw_queue_change(now);
-  if (kind < 60 || now.live.empty())
+  if (kind < 55 || now.live.empty())
     return draw_insert_job(now);
-  return kind < 80 ? draw_update_job(now) : draw_end_job(now);
+  if (kind < 65)
+    return draw_upkeep(now);
+  return kind < 83 ? draw_update_job(now) : draw_end_job(now);
 }
 
 std::vector<record> random_history::next(store& now) {
   state drawn;
   auto queues = now.load_queues();
+  auto reader = now.open_reader();
   for (auto& snapshot : *queues) {
     drawn.queues.push_back(snapshot.queue.id);
     for (auto& job : snapshot.jobs)
       drawn.live.push_back(ids_.at(job.seq));
+  }
+  for (auto& [seq, id] : ids_) {
+    auto found = *(*reader)->find(id);
+    if (found && found->job.ended_at)
+      drawn.ended.push_back(id);
   }
   std::vector<record> batch;
   for (auto size = below(16); batch.size() < size;)

@@ -29,12 +29,14 @@ private:
   struct state {
     std::vector<queue_id> queues;
     std::vector<job_id> live;
+    std::vector<job_id> ended;
   };
 
   std::uint64_t below(std::uint64_t n);
   wall_time instant();
   std::string bytes(std::uint64_t size_max);
   job_id any_live(const state& now);
+  job_id any_drawn();
 
   record draw(state& now);
   record draw_queue_change(const state& now);
@@ -43,13 +45,21 @@ private:
   record draw_insert_job(state& now);
   record draw_update_job(const state& now);
   record draw_end_job(state& now);
+  record draw_revive_job(state& now);
+  record draw_remove_jobs(state& now);
+  record draw_operation(const state& now);
+  record draw_api_key();
+  record draw_upkeep(state& now);
 
   gate_record gate();
+  std::vector<rate_start> starts();
   job changed(job_id id);
   history_entry entry();
 
   std::mt19937_64 random_;
   std::uint32_t last_queue_ = 0;
+  std::uint64_t last_operation_ = 0;
+  std::uint32_t api_keys_ = 0;
   std::map<job_seq, job_id> ids_;
 };
 

@@ -10,10 +10,16 @@ using namespace tidegate::test;
 
 namespace {
 
+bool same(const commit_answer& left, const commit_answer& right) {
+  return left.existing == right.existing && left.done == right.done
+         && left.completed == right.completed && left.dead == right.dead
+         && left.live == right.live && left.key == right.key;
+}
+
 bool same(const std::vector<commit_answer>& left,
           const std::vector<commit_answer>& right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](auto& a, auto& b) { return a.existing == b.existing; });
+                    [](auto& a, auto& b) { return same(a, b); });
 }
 
 } // namespace

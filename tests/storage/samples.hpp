@@ -1,4 +1,4 @@
-// Queues, jobs and entries with a value in every field.
+// Queues, jobs, entries and the rest with a value in every field.
 
 #pragma once
 
@@ -13,11 +13,16 @@ namespace tidegate::test {
 /// Returns an instant of the year 2025, `n` microseconds after its start.
 wall_time at(std::int64_t n);
 
+queue_settings sample_settings();
+
 queue_record sample_queue(std::uint32_t id, const std::string& name = "");
 
 /// Returns a job that was just published. Its tag follows from `seq`.
 job sample_job(std::uint32_t queue, std::uint64_t seq,
                const std::string& key = "");
+
+/// Returns the record that stores a job which nobody in particular published.
+insert_job published(job what);
 
 history_entry sample_entry(std::uint64_t delivery);
 
@@ -27,7 +32,21 @@ update_job retried(job what, std::uint64_t delivery);
 /// Returns `what` after its success.
 end_job completed(job what, std::uint64_t delivery);
 
-/// Returns `what` given up on, with no entry of its own.
+/// Returns `what` given up on, a dead letter, with no entry of its own.
 end_job expired(job what);
+
+/// Returns `what`, which has ended, given another life.
+revive_job revived(job what);
+
+/// Returns a gate that is not open.
+gate_record sample_gate();
+
+limit_key_record sample_limit_key(const std::string& key);
+
+/// Returns an operation that is running on `queue-<queue>`.
+operation_record sample_operation(std::uint64_t id, std::uint32_t queue);
+
+/// Returns a key that has no number yet.
+api_key_record sample_api_key(const std::string& name);
 
 } // namespace tidegate::test

@@ -11,6 +11,7 @@
 
 using namespace tidegate;
 using namespace tidegate::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -44,6 +45,33 @@ sqlite_options options_in(const temporary_directory& directory) {
   return options;
 }
 
+// What version 1 did not know has its default.
+job of_version_1(job what) {
+  job plain;
+  what.priority = plain.priority;
+  what.limit_key = plain.limit_key;
+  what.context = plain.context;
+  what.reported = plain.reported;
+  what.reported_delivery = plain.reported_delivery;
+  return what;
+}
+
+queue_record queue_of_version_1() {
+  queue_record queue;
+  queue.id = queue_id{1};
+  queue.project = "default";
+  queue.name = "kept";
+  auto known = sample_settings();
+  queue.settings.webhook_url = known.webhook_url;
+  queue.settings.rate_limit_max = known.rate_limit_max;
+  queue.settings.backoff = known.backoff;
+  queue.settings.headers = known.headers;
+  queue.secret = "whsec_c2VjcmV0";
+  queue.created_at = at(1);
+  queue.updated_at = at(2);
+  return queue;
+}
+
 } // namespace
 
 TEST_CASE("a file of version 1 is read with everything in it") {
@@ -51,24 +79,62 @@ TEST_CASE("a file of version 1 is read with everything in it") {
   auto options = options_in(directory);
   run(options.file, contents_of(TIDEGATE_VERSION_1));
   auto disk = open_good(options);
-  auto live = sample_job(1, 1, "key");
-  auto ended = sample_job(1, 2);
-  auto queue = sample_queue(1, "kept");
+  auto live = of_version_1(retried(sample_job(1, 1, "key"), 1).job);
+  auto end = completed(sample_job(1, 2), 2);
+  auto ended = of_version_1(end.job);
+  ended.remove_at = *ended.ended_at + 72h;
+  auto queue = queue_of_version_1();
   queue.completed = 1;
   auto found = take_picture(*disk, {live.id, ended.id});
   CHECK(found.queues == std::vector{queue});
   CHECK(found.live[0].size() == 1);
+  CHECK(found.limit_keys[0].empty());
   CHECK(found.last_job == job_seq{9});
   CHECK(found.last_queue == queue_id{5});
+  CHECK(found.last_operation == operation_id{0});
+  CHECK(found.removable == std::vector{ended.id});
   REQUIRE(found.jobs[0]);
-  CHECK(found.jobs[0]->job == retried(live, 1).job);
+  CHECK(found.jobs[0]->job == live);
   CHECK(found.jobs[0]->history == std::vector{sample_entry(1)});
   REQUIRE(found.jobs[1]);
-  CHECK(found.jobs[1]->job == completed(ended, 2).job);
-  CHECK(found.jobs[1]->history
-        == std::vector{sample_entry(1), *completed(ended, 2).entry});
-  auto answers = commit(*disk, {insert_job{sample_job(1, 10, "key")}});
+  CHECK(found.jobs[1]->job == ended);
+  CHECK(found.jobs[1]->history == std::vector{sample_entry(1), *end.entry});
+  auto answers = commit(*disk, {published(sample_job(1, 10, "key"))});
   CHECK(answers[0].existing);
+}
+
+TEST_CASE("a dead job of version 1 is a dead letter") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_1));
+  run(options.file,
+      "UPDATE ended SET status = 3, dead_reason = 1;"
+      "UPDATE counters SET completed = 0, dead = 1");
+  auto disk = open_good(options);
+  auto reader = open_reader(*disk);
+  CHECK(*reader->count_dead_letters(queue_id{1}, {}) == 1);
+  job_page_query query;
+  query.queue = queue_id{1};
+  query.dead_letters = true;
+  auto page = reader->list(query);
+  REQUIRE(page);
+  REQUIRE(page->jobs.size() == 1);
+  auto answers = commit(*disk, {revived(page->jobs[0])});
+  CHECK(answers[0].dead == 1);
+  CHECK(find(*disk, sample_job(1, 2).id)->history.size() == 3);
+  CHECK(disk->load_queues()->front().queue.dead == 0);
+}
+
+TEST_CASE("a name of version 1 is taken in the default project only") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_1));
+  auto disk = open_good(options);
+  commit(*disk, {insert_queue{sample_queue(6, "kept")}});
+  auto taken = sample_queue(7, "kept");
+  taken.project = "default";
+  std::vector<record> batch{insert_queue{taken}};
+  CHECK_FALSE(disk->commit(batch));
 }
 
 TEST_CASE("a file of a newer version is refused and left as it is") {

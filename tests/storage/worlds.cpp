@@ -16,6 +16,12 @@ std::filesystem::path temporary_root() {
   return std::filesystem::temp_directory_path();
 }
 
+template <class T>
+T value(result<T> answer) {
+  REQUIRE(answer);
+  return std::move(*answer);
+}
+
 } // namespace
 
 // -- helpers ------------------------------------------------------------------
@@ -47,10 +53,14 @@ std::vector<commit_answer> commit(store& where, std::vector<record> batch) {
   return std::move(*answers);
 }
 
-std::optional<job_record> find(store& where, job_id id) {
+std::unique_ptr<store_reader> open_reader(store& where) {
   auto reader = where.open_reader();
   REQUIRE(reader);
-  auto found = (*reader)->find(id);
+  return std::move(*reader);
+}
+
+std::optional<job_record> find(store& where, job_id id) {
+  auto found = open_reader(where)->find(id);
   REQUIRE(found);
   return std::move(*found);
 }
@@ -80,30 +90,60 @@ void sqlite_world::restart() {
 
 // -- pictures -----------------------------------------------------------------
 
-picture take_picture(store& of, const std::vector<job_id>& ids) {
-  picture taken;
+namespace {
+
+// Pages so small that a queue has several.
+void add_pages(store_reader& reader, queue_id queue, bool dead_letters,
+               picture& taken) {
+  job_page_query query;
+  query.queue = queue;
+  query.dead_letters = dead_letters;
+  query.limit = 7;
+  query.rows_max = 20;
+  query.payloads = dead_letters;
+  for (auto more = true; more;) {
+    auto page = reader.list(query);
+    REQUIRE(page);
+    more = page->next_before.has_value();
+    query.before = page->next_before.value_or(job_seq{});
+    taken.pages.push_back({std::move(page->jobs), page->next_before});
+  }
+}
+
+void add_queues(store& of, store_reader& reader, picture& taken) {
   auto queues = of.load_queues();
   REQUIRE(queues);
   for (auto& snapshot : *queues) {
+    auto id = snapshot.queue.id;
     taken.queues.push_back(snapshot.queue);
     taken.live.push_back(snapshot.jobs);
+    taken.limit_keys.push_back(snapshot.keys);
+    add_pages(reader, id, false, taken);
+    add_pages(reader, id, true, taken);
+    taken.dead_letters.push_back(value(reader.count_dead_letters(id, {})));
   }
-  auto reader = of.open_reader();
-  REQUIRE(reader);
+}
+
+} // namespace
+
+picture take_picture(store& of, const std::vector<job_id>& ids) {
+  picture taken;
+  auto reader = open_reader(of);
+  add_queues(of, *reader, taken);
   for (auto& id : ids) {
-    auto found = (*reader)->find(id);
-    REQUIRE(found);
+    auto found = value(reader->find(id));
     auto& slot = taken.jobs.emplace_back();
-    if (*found)
-      slot = job_picture{(*found)->job, (*found)->history,
-                         (*found)->history_dropped};
+    if (found)
+      slot = job_picture{found->job, found->history, found->history_dropped};
   }
-  auto last_job = of.last_job_seq();
-  auto last_queue = of.last_queue_id();
-  REQUIRE(last_job);
-  REQUIRE(last_queue);
-  taken.last_job = *last_job;
-  taken.last_queue = *last_queue;
+  taken.removable = value(reader->removable(far_future, 1'000'000));
+  taken.operations = value(reader->operations());
+  taken.api_keys = value(reader->api_keys());
+  taken.api_keys_version = value(reader->api_keys_version());
+  taken.usage = value(reader->usage("acme", -1'000'000, 1'000'000));
+  taken.last_job = value(of.last_job_seq());
+  taken.last_queue = value(of.last_queue_id());
+  taken.last_operation = value(of.last_operation_id());
   return taken;
 }
 

@@ -39,6 +39,9 @@ std::unique_ptr<store> open_good(const sqlite_options& options);
 /// Commits a batch that must be taken.
 std::vector<commit_answer> commit(store& where, std::vector<record> batch);
 
+/// Opens a reader that must open.
+std::unique_ptr<store_reader> open_reader(store& where);
+
 /// Looks for a job with a reader of its own; nothing where there is none.
 std::optional<job_record> find(store& where, job_id id);
 
@@ -84,13 +87,29 @@ struct job_picture {
   bool operator==(const job_picture&) const = default;
 };
 
+/// A page of jobs, comparable.
+struct page_picture {
+  std::vector<job> jobs;
+  std::optional<job_seq> next_before;
+  bool operator==(const page_picture&) const = default;
+};
+
 /// Everything that a store answers about its queues and about some jobs.
 struct picture {
   std::vector<queue_record> queues;
   std::vector<std::vector<live_job>> live;
+  std::vector<std::vector<limit_key_record>> limit_keys;
+  std::vector<page_picture> pages;
+  std::vector<std::uint64_t> dead_letters;
   std::vector<std::optional<job_picture>> jobs;
+  std::vector<job_id> removable;
+  std::vector<operation_record> operations;
+  std::vector<api_key_record> api_keys;
+  std::uint64_t api_keys_version = 0;
+  std::vector<usage_record> usage;
   job_seq last_job;
   queue_id last_queue;
+  operation_id last_operation;
   bool operator==(const picture&) const = default;
 };
 

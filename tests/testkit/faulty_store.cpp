@@ -56,6 +56,10 @@ public:
     return real_->last_queue_id();
   }
 
+  result<operation_id> last_operation_id() override {
+    return real_->last_operation_id();
+  }
+
   result<std::unique_ptr<store_reader>> open_reader() override {
     return real_->open_reader();
   }

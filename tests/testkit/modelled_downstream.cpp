@@ -8,9 +8,10 @@ namespace tidegate::testkit {
 /// One delivery under way.
 class modelled_downstream::exchange : public transport::call {
 public:
-  exchange(modelled_downstream& owner, callback on_end)
-    : generation(owner.generation_), started(owner.system_.now().steady),
-      done(std::move(on_end)), owner_(owner) {
+  exchange(modelled_downstream& owner, const delivery& sent, callback on_end)
+    : what(sent), generation(owner.generation_),
+      started(owner.system_.now().steady), done(std::move(on_end)),
+      owner_(owner) {
     // nop
   }
 
@@ -30,6 +31,7 @@ public:
     return owner_.system_.now().steady - started;
   }
 
+  delivery what;
   std::uint64_t generation;
   steady_time started;
   callback done;
@@ -50,9 +52,9 @@ std::shared_ptr<transport::call> modelled_downstream::post(delivery what,
   auto now = system_.now();
   auto answer = decide_(what, now);
   auto timeout = what.timeout;
+  auto x = std::make_shared<exchange>(*this, what, std::move(done));
   arrivals_.push_back({std::move(what), now});
   in_flight_max_ = std::max(in_flight_max_, ++in_flight_);
-  auto x = std::make_shared<exchange>(*this, std::move(done));
   auto late = answer.latency > timeout;
   system_.after(std::min(answer.latency, timeout), [this, x, answer, late] {
     if (x->generation != generation_ || x->ended)
@@ -80,6 +82,16 @@ void modelled_downstream::finish(exchange& x, const response& answer) {
       reply.retry_after = {answer.retry_after};
   }
   x.done(std::move(reply));
+  if (answer.status != 0 && answer.report)
+    report_later(x, *answer.report);
+}
+
+void modelled_downstream::report_later(const exchange& x,
+                                       const worker_report& said) {
+  system_.after(said.after, [this, said, what = x.what, g = x.generation] {
+    if (g == generation_ && report_)
+      report_(what, said);
+  });
 }
 
 void modelled_downstream::remember(const modelled_downstream& before) {
@@ -92,6 +104,25 @@ void modelled_downstream::forget() {
   arrivals_.clear();
   answered_.clear();
   in_flight_max_ = in_flight_;
+}
+
+response acked(duration after) {
+  response result;
+  result.report = worker_report{callback_kind::ack, after, true, {}, {}};
+  return result;
+}
+
+response nacked(duration after, bool retryable) {
+  response result;
+  result.report = worker_report{callback_kind::nack, after, retryable, {}, {}};
+  return result;
+}
+
+response deferred(duration after, duration wait,
+                  std::optional<defer_scope> scope) {
+  response result;
+  result.report = worker_report{callback_kind::defer, after, true, wait, scope};
+  return result;
 }
 
 modelled_downstream::decision always(response answer) {

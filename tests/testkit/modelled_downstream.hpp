@@ -12,9 +12,25 @@
 #include <vector>
 
 #include "tests/testkit/virtual_system.hpp"
+#include "tidegate/messages.hpp"
 #include "tidegate/transport.hpp"
 
 namespace tidegate::testkit {
+
+/// What the worker behind a downstream reports of a job that it took.
+struct worker_report {
+  callback_kind what = callback_kind::ack;
+
+  /// From the answer to the report.
+  duration after{0};
+
+  /// `nack`: whether the job may be tried again.
+  bool retryable = true;
+
+  /// `defer`: for how long, and what is held.
+  duration wait{0};
+  std::optional<defer_scope> scope;
+};
 
 /// What a downstream does with one delivery.
 struct response {
@@ -32,7 +48,21 @@ struct response {
 
   /// Until the answer is there.
   duration latency;
+
+  /// What follows; empty: nothing. The death of the process takes with it what
+  /// has not been reported.
+  std::optional<worker_report> report;
 };
+
+/// Answers 200, and the worker reports an ack `after` that.
+response acked(duration after);
+
+/// Answers 200, and the worker reports a nack `after` that.
+response nacked(duration after, bool retryable = true);
+
+/// Answers 200, and the worker reports a defer of `wait` `after` that.
+response deferred(duration after, duration wait,
+                  std::optional<defer_scope> scope = {});
 
 /// A delivery that arrived, and when.
 struct arrival {
@@ -44,6 +74,7 @@ struct arrival {
 class modelled_downstream : public transport {
 public:
   using decision = std::function<response(const delivery&, moment)>;
+  using reporter = std::function<void(const delivery&, const worker_report&)>;
 
   modelled_downstream(virtual_system& system, decision decide);
 
@@ -54,6 +85,11 @@ public:
 
   const decision& behaviour() const {
     return decide_;
+  }
+
+  /// Sets who carries the workers' reports.
+  void on_report(reporter tell) {
+    report_ = std::move(tell);
   }
 
   /// Takes over what another one saw before it.
@@ -95,9 +131,11 @@ private:
   class exchange;
 
   void finish(exchange& x, const response& answer);
+  void report_later(const exchange& x, const worker_report& said);
 
   virtual_system& system_;
   decision decide_;
+  reporter report_;
   std::vector<arrival> arrivals_;
   std::map<std::uint16_t, std::uint64_t> answered_;
   std::uint32_t in_flight_ = 0;

@@ -30,6 +30,22 @@ enum class errc : std::uint8_t {
   draining = 7,
   /// The store could not read or write; nothing was changed.
   storage_unavailable = 8,
+  /// The queue has as many live jobs as its `maxDepth` allows.
+  queue_full = 9,
+  /// A callback for a queue in standard mode.
+  not_ack_mode = 10,
+  /// A callback for a job of which no outcome is owed.
+  not_awaiting_outcome = 11,
+  /// A callback for a delivery that is not the one whose outcome is owed.
+  stale_delivery = 12,
+  /// The job is completed: it cannot be failed or cancelled any more.
+  job_completed = 13,
+  /// The job is dead: it cannot be completed or cancelled any more.
+  job_dead = 14,
+  /// Only a dead job can be replayed.
+  not_dead = 15,
+  /// No such key, operation or other thing that has no code of its own.
+  not_found = 16,
 };
 
 /// Returns the `code` that the HTTP API and the logs show, e.g.

@@ -26,6 +26,10 @@ enum class event_kind : std::uint8_t {
   queue_changed,
   /// A job was given up on.
   job_dead,
+  /// A dead job was given another life.
+  job_replayed,
+  /// The signing secret was replaced.
+  queue_secret_rotated,
   /// Nothing can be stored; whatever would change something is refused.
   store_failed,
   /// The store is in order again.
@@ -41,6 +45,9 @@ struct service_event {
   /// Empty where it is about no queue.
   std::string queue;
   wall_time at{};
+
+  /// Limit key whose gate it is about; empty: the queue's own.
+  std::string limit_key;
 
   /// The job that caused it or that it is about.
   std::optional<job_id> job;
@@ -60,7 +67,8 @@ struct service_event {
   /// `job_dead`: why.
   dead_reason reason = dead_reason::none;
 
-  /// `store_failed`: what the store says, for people.
+  /// `store_failed`: what the store says; gate events: what worker or operator
+  /// said. For people.
   std::string detail;
 
   bool operator==(const service_event&) const = default;

@@ -25,6 +25,18 @@ struct job_seq {
   auto operator<=>(const job_seq&) const = default;
 };
 
+/// Number of an API key. Given once by the store. 0: none.
+struct api_key_id {
+  std::uint32_t value = 0;
+  auto operator<=>(const api_key_id&) const = default;
+};
+
+/// Number of a long-running operation. Given once by the store, starts at 1.
+struct operation_id {
+  std::uint64_t value = 0;
+  auto operator<=>(const operation_id&) const = default;
+};
+
 /// Public name of a job: its queue, its number, and 48 random bits that are
 /// kept in its record, so that a name cannot be guessed from another one.
 ///
@@ -46,6 +58,18 @@ std::string to_string(job_id id);
 /// Returns the id that `text` spells, or nothing where it spells none. Accepts
 /// exactly what `to_string` prints.
 std::optional<job_id> parse_job_id(std::string_view text);
+
+/// As text: `key_` and the number.
+std::string to_string(api_key_id id);
+
+/// Returns the id that `text` spells, exactly as `to_string` prints it.
+std::optional<api_key_id> parse_api_key_id(std::string_view text);
+
+/// As text: `op_` and the number.
+std::string to_string(operation_id id);
+
+/// Returns the id that `text` spells, exactly as `to_string` prints it.
+std::optional<operation_id> parse_operation_id(std::string_view text);
 
 } // namespace tidegate
 

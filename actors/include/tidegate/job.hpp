@@ -38,6 +38,52 @@ private:
   std::shared_ptr<const std::string> bytes_;
 };
 
+/// What is sent along with a job besides its payload. Copies share it, like
+/// those of a `payload`.
+class job_context {
+public:
+  struct values {
+    /// Go before those of the queue that have the same name. At most 32.
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    /// W3C Trace Context, as given at publish; empty: none.
+    std::string traceparent;
+    std::string tracestate;
+
+    bool operator==(const values&) const = default;
+  };
+
+  job_context() = default;
+
+  explicit job_context(values content)
+    : values_(content == values{}
+                ? nullptr
+                : std::make_shared<const values>(std::move(content))) {
+    // nop
+  }
+
+  bool empty() const {
+    return values_ == nullptr;
+  }
+
+  /// Returns the values, valid while any copy of this context lives.
+  const values& operator*() const {
+    static const values none;
+    return values_ ? *values_ : none;
+  }
+
+  const values* operator->() const {
+    return &**this;
+  }
+
+  bool operator==(const job_context& other) const {
+    return **this == *other;
+  }
+
+private:
+  std::shared_ptr<const values> values_;
+};
+
 /// The words on the wire. The numbers are on disk: do not change them.
 enum class job_status : std::uint8_t {
   /// Stored, never delivered yet.
@@ -48,6 +94,8 @@ enum class job_status : std::uint8_t {
   completed = 2,
   /// Given up on; `dead_reason` says why.
   dead = 3,
+  /// The webhook took it; whether it is done is still owed.
+  awaiting_ack = 4,
 };
 
 const char* to_string(job_status status);
@@ -59,6 +107,11 @@ enum class dead_reason : std::uint8_t {
   defer_cap_exhausted = 2,
   retry_after_exceeds_lifetime = 3,
   lifetime_exceeded = 4,
+  /// A worker said so, or the status of an answer that is never retried.
+  nack_not_retryable = 5,
+  ack_timeout = 6,
+  /// By the API; never in the dead-letter queue.
+  cancelled = 7,
 };
 
 const char* to_string(dead_reason reason);
@@ -72,8 +125,15 @@ enum class wait_kind : std::uint8_t {
   delay = 1,
   /// The backoff after a real failure.
   backoff = 2,
-  /// The time that the downstream named.
+  /// The time that the downstream named, for the whole queue.
   defer = 3,
+  /// The time that the publisher named. Follows the wall clock where that
+  /// steps; all others do not.
+  run_at = 4,
+  /// The time that the downstream named, for this job alone.
+  job_defer = 5,
+  /// The time that the downstream named, for the job's limit key.
+  key_defer = 6,
 };
 
 /// How a delivery ended. The numbers are on disk: do not change them.
@@ -83,9 +143,21 @@ enum class delivery_status : std::uint8_t {
   deferred = 2,
   /// The process died while it was under way.
   interrupted = 3,
+  /// A worker reported a failure.
+  nacked = 4,
+  /// Not a delivery: the dead job was given another life.
+  replayed = 5,
 };
 
 const char* to_string(delivery_status status);
+
+/// What a worker reports of a job. The numbers are on disk: do not change them.
+enum class callback_kind : std::uint8_t {
+  none = 0,
+  ack = 1,
+  nack = 2,
+  defer = 3,
+};
 
 /// The stage at which a delivery failed, or `none` where an HTTP status says
 /// it all. The numbers are on disk: do not change them.
@@ -115,6 +187,8 @@ enum class delivery_errc : std::uint8_t {
   invalid_url = 11,
   /// Tidegate was told to stop before an answer came.
   aborted = 12,
+  /// No worker reported the outcome in time.
+  ack_timeout = 13,
 };
 
 const char* to_string(delivery_errc code);
@@ -149,6 +223,9 @@ struct history_entry {
   /// When the outcome was known.
   wall_time at{};
 
+  /// `replayed` with another payload: the one before. Else empty.
+  payload replaced;
+
   bool operator==(const history_entry&) const = default;
 };
 
@@ -164,10 +241,29 @@ struct job {
   /// At most 255 bytes; empty: none.
   std::string idempotency_key;
 
+  /// 0 to 9, higher first.
+  std::uint8_t priority = 0;
+
+  /// At most 128 characters; empty: none.
+  std::string limit_key;
+
+  job_context context;
+
   wall_time created_at{};
 
-  /// Publish time plus delay: the lifetime counts from here.
+  // -- set at publish and at a replay -----------------------------------------
+
+  /// When it was first eligible: the lifetime counts from here.
   wall_time eligible_at{};
+
+  /// When it is given up on if it is still waiting.
+  wall_time expires_at{};
+
+  /// How often it has been replayed.
+  std::uint64_t replays = 0;
+
+  /// Replayed together with many others: goes after all that are not.
+  bool background = false;
 
   // -- changed by deliveries --------------------------------------------------
 
@@ -183,7 +279,8 @@ struct job {
   /// again; see `started_delivery`.
   std::uint64_t deliveries = 0;
 
-  /// When it may go, as far as the job itself is concerned.
+  /// When it may go, as far as the job itself is concerned. While it awaits its
+  /// ack: when that must have come.
   wall_time due{};
 
   wait_kind waits_for = wait_kind::none;
@@ -191,12 +288,14 @@ struct job {
   /// Since when it waits for `waits_for`.
   wall_time waits_since{};
 
-  /// When it is given up on if it is still waiting. Fixed at publish.
-  wall_time expires_at{};
-
   /// Number of a delivery whose start was stored before its POST and whose
   /// outcome is not known yet, else 0.
   std::uint64_t started_delivery = 0;
+
+  /// The last outcome that a worker reported, and of which delivery: tells a
+  /// report that comes twice.
+  callback_kind reported = callback_kind::none;
+  std::uint64_t reported_delivery = 0;
 
   // -- set when it ended ------------------------------------------------------
 
@@ -204,6 +303,12 @@ struct job {
 
   /// When it was completed or given up on.
   std::optional<wall_time> ended_at;
+
+  /// When it may be removed.
+  std::optional<wall_time> remove_at;
+
+  /// Whether it is in the dead-letter queue.
+  bool dead_letter = false;
 
   bool operator==(const job&) const = default;
 };

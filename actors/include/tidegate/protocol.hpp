@@ -35,11 +35,28 @@ error from_caf(const caf::error& reason);
 /// stops. What changes something is answered when it is on stable storage.
 using queue_actor =
   caf::typed_actor<caf::replies_to<publish>::with<publish_result>,
+                   caf::replies_to<publish_batch>::with<publish_batch_result>,
+                   caf::replies_to<ack_job>::with<report_taken>,
+                   caf::replies_to<nack_job>::with<report_taken>,
+                   caf::replies_to<defer_job>::with<report_taken>,
+                   caf::replies_to<touch_job>::with<report_taken>,
                    caf::replies_to<get_job>::with<job_view>,
+                   caf::replies_to<cancel_job>::with<job_view>,
+                   caf::replies_to<run_job_now>::with<job_view>,
+                   caf::replies_to<replay_job>::with<job_view>,
+                   caf::replies_to<list_jobs>::with<job_list>,
+                   caf::replies_to<delete_dead_letters>::with<jobs_removed>,
+                   caf::replies_to<replay_dead_letters>::with<replay_plan>,
                    caf::replies_to<get_queue>::with<queue_view>,
                    caf::replies_to<patch_queue>::with<queue_view>,
                    caf::replies_to<pause_queue>::with<queue_view>,
-                   caf::replies_to<resume_queue>::with<queue_view>>;
+                   caf::replies_to<resume_queue>::with<queue_view>,
+                   caf::replies_to<hold_queue>::with<queue_view>,
+                   caf::replies_to<release_queue>::with<queue_view>,
+                   caf::replies_to<purge_queue>::with<jobs_removed>,
+                   caf::replies_to<rotate_secret>::with<queue_view>,
+                   caf::replies_to<list_limit_keys>::with<limit_key_list>,
+                   caf::replies_to<release_limit_key>::with<limit_key_view>>;
 
 /// Knows every queue by name and number. Handles of queues come only from here;
 /// they may be kept for as long as the queue answers.
@@ -53,6 +70,19 @@ using registry_actor =
                    // Fails with `job_not_found`: only jobs name a number.
                    caf::replies_to<find_queue_of>::with<queue_actor>,
                    caf::replies_to<check_ready>::with<ready_for_work>>;
+
+/// Knows every long-running operation and drives those that run.
+using operations_actor =
+  caf::typed_actor<caf::replies_to<list_operations>::with<operation_list>,
+                   caf::replies_to<get_operation>::with<operation_record>,
+                   caf::replies_to<cancel_operation>::with<operation_record>>;
+
+/// Knows the API keys, and what was done with them.
+using access_actor =
+  caf::typed_actor<caf::replies_to<create_api_key>::with<api_key_record>,
+                   caf::replies_to<list_api_keys>::with<api_key_list>,
+                   caf::replies_to<revoke_api_key>::with<api_key_revoked>,
+                   caf::replies_to<get_usage>::with<usage_list>>;
 
 /// Hears of every event, in the order of each queue. A slow one is not waited
 /// for: its mailbox grows.
@@ -80,4 +110,41 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_queue_of)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::check_ready)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::ready_for_work)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::publish_batch)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::publish_batch_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::ack_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::nack_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::defer_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::touch_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::report_taken)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::cancel_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::run_job_now)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::replay_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_jobs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::delete_dead_letters)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::jobs_removed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::replay_dead_letters)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::replay_plan)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::hold_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::release_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::purge_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::rotate_secret)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_limit_keys)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::limit_key_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::limit_key_view)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::release_limit_key)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_operations)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::operation_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_operation)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::cancel_operation)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::operation_record)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::create_api_key)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::api_key_record)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_api_keys)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::api_key_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::revoke_api_key)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::api_key_revoked)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_usage)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::usage_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::service_event)

@@ -41,6 +41,58 @@ struct backoff_settings {
   bool operator==(const backoff_settings&) const = default;
 };
 
+/// What a 2xx of the webhook means. The numbers are on disk: do not change
+/// them.
+enum class delivery_mode : std::uint8_t {
+  /// The job is done.
+  standard = 0,
+  /// The job was taken; whether it is done comes by callback.
+  ack = 1,
+};
+
+const char* to_string(delivery_mode mode);
+
+/// What becomes of a job whose outcome did not come in time. The numbers are on
+/// disk: do not change them.
+enum class ack_timeout_action : std::uint8_t {
+  /// A real failure, retried with backoff.
+  retry = 0,
+  /// Given up on.
+  dead = 1,
+};
+
+const char* to_string(ack_timeout_action action);
+
+/// What a 429, 503 or 529 holds. The numbers are on disk: do not change them.
+enum class backpressure_scope : std::uint8_t {
+  queue = 0,
+  /// The limit key of the job, where it has one.
+  key = 1,
+};
+
+const char* to_string(backpressure_scope scope);
+
+/// How a queue goes on after a hold.
+struct recovery_settings {
+  /// The numbers are on disk: do not change them.
+  enum class kind : std::uint8_t {
+    /// At its normal concurrency.
+    full = 0,
+    /// At `start`, multiplied by `factor` with each full round of successes.
+    ramp = 1,
+  };
+
+  kind mode = kind::full;
+
+  /// 1 to 10000.
+  std::uint32_t start = 1;
+
+  /// 1.1 to 100.
+  double factor = 2;
+
+  bool operator==(const recovery_settings&) const = default;
+};
+
 /// A name and a value of an HTTP header, as they are sent.
 using header = std::pair<std::string, std::string>;
 
@@ -50,7 +102,10 @@ struct queue_settings {
   /// Absolute `http` or `https` URL that every job is POSTed to.
   std::string webhook_url;
 
-  /// Most deliveries in flight at once. 1 to 10000.
+  delivery_mode mode = delivery_mode::standard;
+
+  /// Most deliveries in flight at once, jobs that await their ack included.
+  /// 1 to 10000.
   std::uint32_t concurrency = 10;
 
   /// Most deliveries that start in any `rate_limit_window`; none: no limit.
@@ -74,16 +129,54 @@ struct queue_settings {
   /// From the moment a job is first eligible. 1 s to 2592000 s.
   duration lifetime = std::chrono::hours{24};
 
+  /// Ack mode: from the webhook's 2xx to the ack. 1 s to 604800 s.
+  duration ack_timeout = std::chrono::seconds{300};
+
+  tidegate::ack_timeout_action ack_timeout_action =
+    tidegate::ack_timeout_action::retry;
+
+  /// How long ended jobs are kept. 0 s to 2592000 s.
+  duration retention = std::chrono::hours{72};
+
+  /// Whether dead jobs can be found in the dead-letter queue.
+  bool dead_letter = true;
+
   /// Sent with every delivery, in this order. At most 32.
   std::vector<header> headers;
+
+  /// Statuses that give a job up at once. 300 to 599 but 429, 503 and 529, each
+  /// once, at most 64.
+  std::vector<std::uint16_t> permanent_failure_statuses;
+
+  /// Most deliveries in flight at once for each limit key; none: no limit of
+  /// their own. 1 to 10000.
+  std::optional<std::uint32_t> key_concurrency;
+
+  /// Most deliveries that start in any `rate_limit_window` for each limit key;
+  /// none: no limit of their own. 1 to 100000.
+  std::optional<std::uint32_t> key_rate_limit_max;
+
+  tidegate::backpressure_scope backpressure_scope =
+    tidegate::backpressure_scope::queue;
+
+  recovery_settings recovery;
+
+  /// Bounds of what a downstream can ask for; none: its word is taken exactly.
+  /// 0 s to 2592000 s, `min_hold` at most `max_hold`.
+  std::optional<duration> min_hold;
+  std::optional<duration> max_hold;
+
+  /// Most live jobs; none: no limit. At least 1.
+  std::optional<std::uint64_t> max_depth;
 
   bool operator==(const queue_settings&) const = default;
 };
 
-/// Some settings to change; what is absent stays as it is. For
-/// `rate_limit_max`, present and empty means "no limit any more".
+/// Some settings to change; what is absent stays as it is. Present and empty,
+/// where that is possible, means "no limit any more".
 struct queue_settings_patch {
   std::optional<std::string> webhook_url;
+  std::optional<delivery_mode> mode;
   std::optional<std::uint32_t> concurrency;
   std::optional<std::optional<std::uint32_t>> rate_limit_max;
   std::optional<duration> rate_limit_window;
@@ -92,7 +185,19 @@ struct queue_settings_patch {
   std::optional<backoff_settings> backoff;
   std::optional<duration> timeout;
   std::optional<duration> lifetime;
+  std::optional<duration> ack_timeout;
+  std::optional<tidegate::ack_timeout_action> ack_timeout_action;
+  std::optional<duration> retention;
+  std::optional<bool> dead_letter;
   std::optional<std::vector<header>> headers;
+  std::optional<std::vector<std::uint16_t>> permanent_failure_statuses;
+  std::optional<std::optional<std::uint32_t>> key_concurrency;
+  std::optional<std::optional<std::uint32_t>> key_rate_limit_max;
+  std::optional<tidegate::backpressure_scope> backpressure_scope;
+  std::optional<recovery_settings> recovery;
+  std::optional<std::optional<duration>> min_hold;
+  std::optional<std::optional<duration>> max_hold;
+  std::optional<std::optional<std::uint64_t>> max_depth;
 
   bool operator==(const queue_settings_patch&) const = default;
 };
@@ -108,5 +213,12 @@ std::vector<field_error> validate(const queue_settings& settings);
 /// Returns what is wrong with `name` as a queue's name, nothing where all is
 /// well: 1 to 120 of `A-Z a-z 0-9 . _ -`, not starting with `.`.
 std::optional<field_error> validate_queue_name(std::string_view name);
+
+/// Returns what is wrong with `name` as a project's name: as with a queue's.
+std::optional<field_error> validate_project_name(std::string_view name);
+
+/// Returns what is wrong with the headers of a queue or of a job, empty where
+/// all is well. Names of fields are `headers` and `headers.<name>`.
+std::vector<field_error> validate_headers(const std::vector<header>& headers);
 
 } // namespace tidegate

@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <caf/fwd.hpp>
 
@@ -44,6 +46,22 @@ struct service_options {
   /// only under a scheduler with virtual time.
   bool detach_storage = true;
 
+  /// Hears which API keys there are whenever that changes, from the start on.
+  /// Called by an actor; may be empty.
+  std::function<void(const std::vector<api_key_record>&)> on_api_keys;
+
+  /// How often it looks whether another process has changed the API keys; 0:
+  /// never.
+  duration api_keys_pause = std::chrono::milliseconds{500};
+
+  /// How long it waits before it looks again for ended jobs to remove, once
+  /// there are none.
+  duration removal_pause = std::chrono::seconds{1};
+
+  /// Most deliveries in flight over all queues, shared in turn among those that
+  /// have jobs to deliver; 0: no limit.
+  std::uint64_t in_flight_max = 0;
+
   /// Most changes that may wait for the disk. Beyond it publishes are refused
   /// with `overloaded`.
   std::uint64_t backlog_max = 100'000;
@@ -67,6 +85,12 @@ public:
   /// refused until the queues have been taken up.
   registry_actor registry() const;
 
+  /// Returns the actor that knows the long-running operations.
+  operations_actor operations() const;
+
+  /// Returns the actor that knows the API keys.
+  access_actor access() const;
+
   /// Begins to take up all queues from the store. `check_ready` tells when that
   /// is done.
   void start();
@@ -81,9 +105,9 @@ public:
   /// like `start_and_wait`.
   bool drain(duration timeout);
 
-  /// Ends the actors in their order. What has not ended is aborted; it will be
-  /// delivered again after the next start. Nothing that was acknowledged is
-  /// lost.
+  /// Ends the actors in their order, and waits for those that read the store.
+  /// What has not ended is aborted; it will be delivered again after the next
+  /// start. Nothing that was acknowledged is lost.
   void kill();
 
 private:

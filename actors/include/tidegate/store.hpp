@@ -47,6 +47,10 @@ enum class hold_cause : std::uint8_t {
   downstream = 1,
   /// A probe ended without a verdict.
   probe_failed = 2,
+  /// A worker reported a defer.
+  worker = 3,
+  /// An operator held the queue by hand.
+  operator_hold = 4,
 };
 
 const char* to_string(hold_cause cause);
@@ -83,6 +87,13 @@ struct gate_record {
 
   std::optional<last_probe> last;
 
+  /// What worker or operator said; empty: nothing. At most 500 characters.
+  std::string reason;
+
+  /// While a queue is coming back from a hold step by step: how many deliveries
+  /// it has in flight at most. 0: as many as its settings say.
+  std::uint32_t ramp = 0;
+
   bool operator==(const gate_record&) const = default;
 };
 
@@ -94,15 +105,35 @@ struct rate_start {
   bool operator==(const rate_start&) const = default;
 };
 
+/// The gate and the rate of one limit key. One that is open, has no failed
+/// probe and no starts is at rest and is not kept.
+struct limit_key_record {
+  std::string key;
+  gate_record gate;
+  std::vector<rate_start> rate;
+
+  bool at_rest() const {
+    return gate.state == gate_state::open && gate.failed_probes == 0
+           && rate.empty();
+  }
+
+  bool operator==(const limit_key_record&) const = default;
+};
+
 /// A signing secret as printed: `whsec_` and base64 of 32 random bytes.
 using signing_secret = std::string;
 
 /// A queue without its jobs.
 struct queue_record {
   queue_id id;
+  /// Whose it is: names are unique within a project.
+  std::string project;
   std::string name;
   queue_settings settings;
   signing_secret secret;
+  /// Signs as well until `previous_secret_until`; empty: none.
+  signing_secret previous_secret;
+  wall_time previous_secret_until{};
   bool paused = false;
   wall_time paused_since{};
   wall_time created_at{};
@@ -129,13 +160,114 @@ struct live_job {
   job_status status = job_status::pending;
   /// See `job::started_delivery`.
   std::uint64_t started_delivery = 0;
+  std::uint8_t priority = 0;
+  bool background = false;
+  std::string limit_key;
   bool operator==(const live_job&) const = default;
 };
 
-/// A queue with its live jobs, in the order of their numbers.
+/// A queue with its live jobs, in the order of their numbers, and its limit
+/// keys that are not at rest.
 struct queue_snapshot {
   queue_record queue;
   std::vector<live_job> jobs;
+  std::vector<limit_key_record> keys;
+};
+
+/// Who may call the API. Of the key itself only its digest is kept.
+struct api_key_record {
+  api_key_id id;
+  /// SHA-256 of the key, 32 bytes.
+  std::string digest;
+  std::string project;
+  /// Bits as `http::scope_set` has them.
+  std::uint8_t scopes = 0;
+  /// For people; may be empty.
+  std::string name;
+  wall_time created_at{};
+  std::optional<wall_time> expires_at;
+  bool operator==(const api_key_record&) const = default;
+};
+
+/// Which jobs are meant. What is empty does not restrict.
+struct job_filter {
+  std::optional<job_status> status;
+  std::optional<std::string> limit_key;
+  std::optional<tidegate::dead_reason> reason;
+  /// From `since` on and before `until`: when created, for dead letters when
+  /// ended.
+  std::optional<wall_time> since;
+  std::optional<wall_time> until;
+  bool operator==(const job_filter&) const = default;
+};
+
+/// What a long-running operation does. The numbers are on disk: do not change
+/// them.
+enum class operation_kind : std::uint8_t { dlq_replay = 0 };
+
+const char* to_string(operation_kind kind);
+
+/// The numbers are on disk: do not change them.
+enum class operation_state : std::uint8_t {
+  running = 0,
+  done = 1,
+  cancelled = 2,
+  failed = 3,
+};
+
+const char* to_string(operation_state state);
+
+/// A long-running operation, as far as it has come.
+struct operation_record {
+  operation_id id;
+  operation_kind kind = operation_kind::dlq_replay;
+  queue_id queue;
+  std::string project;
+  std::string queue_name;
+  operation_state state = operation_state::running;
+
+  /// Dead letters to replay.
+  job_filter filter;
+
+  /// Most jobs that it replays; none: all that were dead when it began.
+  std::optional<std::uint64_t> limit;
+
+  /// Jobs a second.
+  double per_second = 0;
+
+  /// Goes on with dead letters that have smaller numbers than this; they are
+  /// replayed from the newest to the oldest.
+  job_seq next_before;
+
+  /// How many there were when it began, and how many are done.
+  std::uint64_t total = 0;
+  std::uint64_t done = 0;
+
+  wall_time started_at{};
+  std::optional<wall_time> finished_at;
+
+  /// Why it failed; else empty.
+  std::string error;
+
+  bool operator==(const operation_record&) const = default;
+};
+
+/// What was done on one day (UTC) for one queue by one key.
+struct usage_record {
+  std::string project;
+  /// Empty where the queue has been deleted since.
+  std::string queue_name;
+  queue_id queue;
+  /// Who published; 0: nobody, as with deliveries.
+  api_key_id key;
+  /// Days since 1970-01-01.
+  std::int64_t day = 0;
+  std::uint64_t publishes = 0;
+  std::uint64_t deliveries = 0;
+  std::uint64_t receives = 0;
+  /// Of payloads that were published.
+  std::uint64_t bytes = 0;
+  bool operator==(const usage_record&) const = default;
 };
 
 // -- what is asked for --------------------------------------------------------
@@ -166,7 +298,22 @@ struct update_rate {
   std::vector<rate_start> rate;
 };
 
-/// Removes a queue, its jobs and their history.
+/// Replaces the signing secrets.
+struct update_secrets {
+  queue_id id;
+  signing_secret secret;
+  signing_secret previous_secret;
+  wall_time previous_secret_until{};
+};
+
+/// Replaces gate and rate of a limit key; one at rest is forgotten.
+struct update_limit_key {
+  queue_id id;
+  limit_key_record key;
+};
+
+/// Removes a queue, its jobs and their history, and its limit keys. Its usage
+/// and the operations on it stay.
 struct remove_queue {
   queue_id id;
 };
@@ -175,6 +322,8 @@ struct remove_queue {
 /// nothing is stored and the existing job is the answer.
 struct insert_job {
   tidegate::job job;
+  /// Who published, for the usage; 0: nobody.
+  api_key_id by;
 };
 
 /// Replaces what deliveries change in a live job and adds to its history. What
@@ -191,15 +340,101 @@ struct end_job {
   std::optional<history_entry> entry;
 };
 
+/// Moves an ended job back among the live ones, with everything as `job` says
+/// but what was set at publish, takes it off the counters of its queue, and
+/// adds to its history. Where `entry.replaced` is not empty the payload is
+/// replaced by `job.payload`. Does nothing where the job has been removed since
+/// or is live.
+struct revive_job {
+  tidegate::job job;
+  history_entry entry;
+};
+
+/// Removes jobs of one queue, live or ended, with everything about them, and
+/// takes the ended ones off its counters. Numbers that it does not have are
+/// passed over.
+struct remove_jobs {
+  queue_id id;
+  std::vector<job_seq> seqs;
+};
+
+/// Adds an operation. `operation.id` is drawn by the caller and new.
+struct insert_operation {
+  operation_record operation;
+};
+
+/// Replaces state, progress and end of an operation. Passes over one that has
+/// been removed.
+struct update_operation {
+  operation_record operation;
+};
+
+/// Adds a key. `key.id` is 0: the store draws the number.
+struct insert_api_key {
+  api_key_record key;
+};
+
+/// Removes a key. Passes over one that is not there.
+struct remove_api_key {
+  api_key_id id;
+};
+
 /// One change. A batch of them is applied in order and as a whole.
 using record =
   std::variant<insert_queue, update_queue, update_gate, update_rate,
-               remove_queue, insert_job, update_job, end_job>;
+               update_secrets, update_limit_key, remove_queue, insert_job,
+               update_job, end_job, revive_job, remove_jobs, insert_operation,
+               update_operation, insert_api_key, remove_api_key>;
 
-/// What became of an `insert_job`; the answer to every other record is empty.
+/// What became of a record, where its kind leaves more than one possibility.
 struct commit_answer {
-  /// The job that has the idempotency key already. Nothing was inserted.
+  /// `insert_job`: the job that has the idempotency key already. Nothing was
+  /// inserted.
   std::optional<job> existing;
+
+  /// `revive_job`: whether the job is live now; `remove_api_key`: whether it
+  /// was there.
+  bool done = false;
+
+  /// `revive_job`, `remove_jobs`: ended jobs that have been taken off the
+  /// counters.
+  std::uint64_t completed = 0;
+  std::uint64_t dead = 0;
+
+  /// `remove_jobs`: live ones that are gone.
+  std::uint64_t live = 0;
+
+  /// `insert_api_key`: its number.
+  api_key_id key;
+};
+
+/// What is read of many jobs at once.
+struct job_page {
+  /// Newest first, without their history. Payloads only where asked for.
+  std::vector<job> jobs;
+
+  /// Where the next page starts; none: there is no more.
+  std::optional<job_seq> next_before;
+};
+
+/// Asks for a page of the jobs of one queue, newest first.
+struct job_page_query {
+  queue_id queue;
+  job_filter filter;
+
+  /// Whether only dead letters are meant.
+  bool dead_letters = false;
+
+  /// Only jobs with smaller numbers.
+  job_seq before{max_48_bits};
+
+  /// Most jobs on the page.
+  std::size_t limit = 100;
+
+  /// Most rows that are looked at before the page ends as it is.
+  std::size_t rows_max = 10'000;
+
+  bool payloads = false;
 };
 
 // -- the door -----------------------------------------------------------------
@@ -220,6 +455,38 @@ public:
   /// Returns a job, live or ended, with its history; nothing where no job has
   /// exactly this id.
   virtual result<std::optional<job_record>> find(job_id id) = 0;
+
+  /// Returns the job that has an idempotency key, without its history.
+  virtual result<std::optional<job>>
+  find_by_key(queue_id queue, const std::string& idempotency_key) = 0;
+
+  /// Reads one page of jobs.
+  virtual result<job_page> list(const job_page_query& query) = 0;
+
+  /// Returns how many dead letters of a queue fit a filter. Reads all of them.
+  virtual result<std::uint64_t>
+  count_dead_letters(queue_id queue, const job_filter& filter) = 0;
+
+  /// Returns up to `limit` ended jobs whose `remove_at` has come, the longest
+  /// overdue first.
+  virtual result<std::vector<job_id>> removable(wall_time now,
+                                                std::size_t limit) = 0;
+
+  /// Returns all operations, oldest first.
+  virtual result<std::vector<operation_record>> operations() = 0;
+
+  /// Returns all API keys, oldest first.
+  virtual result<std::vector<api_key_record>> api_keys() = 0;
+
+  /// Returns a number that changes whenever a key is added or removed, by this
+  /// process or another one.
+  virtual result<std::uint64_t> api_keys_version() = 0;
+
+  /// Returns the usage of a project from one day to another, both included,
+  /// ordered by day, queue and key.
+  virtual result<std::vector<usage_record>> usage(const std::string& project,
+                                                  std::int64_t from_day,
+                                                  std::int64_t to_day) = 0;
 };
 
 /// Keeps queues and jobs. One thread at a time calls it.
@@ -253,6 +520,9 @@ public:
   /// Returns the largest number that a queue has ever had, deleted ones
   /// included; 0 for none.
   virtual result<queue_id> last_queue_id() = 0;
+
+  /// Returns the largest number that an operation has ever had; 0 for none.
+  virtual result<operation_id> last_operation_id() = 0;
 
   /// Opens another door for reading, to be used by another thread.
   virtual result<std::unique_ptr<store_reader>> open_reader() = 0;

@@ -36,10 +36,15 @@ struct delivery {
   /// When this delivery was started; the timestamp that is signed.
   wall_time started_at{};
 
-  /// Of the queue, as they were when the delivery started.
+  /// Of the queue, as they were when the delivery started. The job's own
+  /// headers go before those of the queue that have the same name.
   std::string url;
   std::vector<header> headers;
   duration timeout{};
+
+  /// W3C Trace Context, as given at publish; empty: none.
+  std::string traceparent;
+  std::string tracestate;
 
   /// Secrets in force, newest first; at least one.
   std::vector<signing_secret> secrets;

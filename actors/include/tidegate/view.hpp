@@ -32,6 +32,18 @@ enum class gate_kind : std::uint8_t {
   backoff,
   /// The downstream named a time for this job.
   defer,
+  /// The limit key is held until a release time.
+  key_hold,
+  /// The limit key is held and its one probe is out.
+  key_probe,
+  /// As many deliveries of the limit key are in flight as may be.
+  key_concurrency,
+  /// As many deliveries of the limit key started in the window as may.
+  key_rate,
+  /// As many deliveries of all queues are in flight as may be.
+  global_concurrency,
+  /// The queue comes back from a hold step by step.
+  ramp,
 };
 
 /// Returns the word of the API, e.g. `concurrency`.
@@ -55,10 +67,11 @@ struct blocked_by {
   bool operator==(const blocked_by&) const = default;
 };
 
-/// How many jobs a queue has: each is in one of the first four.
+/// How many jobs a queue has: each is in one of the first five.
 struct queue_counts {
   std::uint64_t pending = 0;
   std::uint64_t processing = 0;
+  std::uint64_t awaiting_ack = 0;
   std::uint64_t completed = 0;
   std::uint64_t dead = 0;
 
@@ -84,6 +97,16 @@ struct queue_view {
 
   /// Age of the oldest live job, if there is one.
   std::optional<duration> oldest_age;
+};
+
+/// A limit key that is held, probing or busy.
+struct limit_key_view {
+  std::string key;
+  gate_record gate;
+  /// Jobs that are due and wait for their turn.
+  std::uint64_t ready = 0;
+  std::uint64_t in_flight = 0;
+  std::vector<blocked_by> blocked;
 };
 
 /// A job with what its queue says about it.

@@ -1,0 +1,97 @@
+// From a request to its call, operation by operation. Internal to the API.
+
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "http/api.hpp"
+#include "http/cursor.hpp"
+#include "http/problem.hpp"
+#include "http/query_reader.hpp"
+
+namespace tidegate::http {
+
+/// What was read, or what to answer instead.
+using outcome = std::variant<call, response>;
+
+// -- parts of reading ---------------------------------------------------------
+
+/// Goes on with `f` where `what` was read, else says what is wrong.
+template <class T, class F>
+outcome proceed(decoded<T> what, F f) {
+  if (auto wrong = std::get_if<malformed>(&what))
+    return make_problem(problem::malformed_json, wrong->sentence);
+  if (auto wrong = std::get_if<complaints>(&what))
+    return make_problem(*wrong);
+  return f(std::get<T>(what));
+}
+
+/// Returns `result` unless something is wrong with the query.
+template <class T>
+outcome finish(query_reader& query, T result) {
+  if (auto wrong = query.finish(); !wrong.empty())
+    return make_problem(wrong);
+  return result;
+}
+
+/// Makes a call to the queue that the path names.
+template <class T>
+queue_call to_queue(request& what, T message) {
+  queue_call result;
+  result.project = std::move(what.who.project);
+  result.queue = std::move(what.route.param);
+  result.what = std::move(message);
+  return result;
+}
+
+/// Makes a call to the queue of the job that the path names.
+template <class T>
+outcome to_job(request& what, T message) {
+  auto id = parse_job_id(what.route.param);
+  if (!id)
+    return make_problem(problem::job_not_found);
+  message.id = *id;
+  return job_call{std::move(what.who.project), *id, std::move(message)};
+}
+
+// -- operations ---------------------------------------------------------------
+
+outcome read_create_queue(request& what, const api_options& options);
+
+outcome read_put_queue(request& what, const api_options& options);
+
+outcome read_patch_queue(request& what, const api_options& options);
+
+outcome read_list_queues(request& what, const api_options& options);
+
+outcome read_delete_queue(request& what, const api_options& options);
+
+outcome read_publish(request& what, const api_options& options);
+
+outcome read_publish_batch(request& what, const api_options& options);
+
+outcome read_delete_dead_letters(request& what, const api_options& options);
+
+outcome read_list_limit_keys(request& what, const api_options& options);
+
+outcome read_release_limit_key(request& what, const api_options& options);
+
+outcome read_list_operations(request& what, const api_options& options);
+
+outcome read_create_api_key(request& what, const api_options& options);
+
+outcome read_list_api_keys(request& what, const api_options& options);
+
+outcome read_revoke_api_key(request& what, const api_options& options);
+
+outcome read_usage(request& what, const api_options& options);
+
+template <list_kind Kind>
+outcome read_jobs(request& what, const api_options& options);
+
+template <class T>
+outcome read_operation(request& what, const api_options& options);
+
+} // namespace tidegate::http

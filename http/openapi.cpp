@@ -1,0 +1,257 @@
+#include "http/openapi.hpp"
+
+#include <string_view>
+
+#include "http/openapi_parts.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+constexpr std::string_view head = R"json({"openapi": "3.1.0",
+"info": {"title": "Tidegate", "version": ")json" TIDEGATE_VERSION R"json(",
+"description": "A durable job queue. Times are ISO 8601, durations seconds.",
+"license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}},
+"servers": [{"url": "/"}],
+"tags": [
+{"name": "Queues", "description": "Push queues and their gates"},
+{"name": "Jobs", "description": "Publishing, listing and changing jobs"},
+{"name": "Callbacks", "description": "What workers report in ack mode"},
+{"name": "Limit keys", "description": "Gates inside of a queue"},
+{"name": "Dead letters", "description": "Jobs that were given up on"},
+{"name": "Operations", "description": "What runs for a while"},
+{"name": "API keys", "description": "Who may call"},
+{"name": "Usage", "description": "What a project has done"},
+{"name": "Server", "description": "Open to everybody"}])json";
+
+constexpr std::string_view tail = R"json(,
+"securitySchemes": {"apiKey": {"type": "http", "scheme": "bearer",
+"description": "A key with the scope that the operation names"}},
+"responses": {
+"BadRequest": {"description": "The request is not valid",
+"content": {"application/json": {"schema": {"oneOf": [
+{"$ref": "#/components/schemas/ValidationError"},
+{"$ref": "#/components/schemas/Error"}]}, "example": {"error":
+{"formErrors": [], "fieldErrors":
+{"delay": ["must be 0 to 2592000, got 90000000"]}},
+"code": "validation_failed"}}}},
+"Unauthenticated": {"description": "No valid API key",
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}},
+"Forbidden": {"description": "The API key lacks the scope",
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}},
+"NotFound": {"description": "There is no such thing in this project",
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}},
+"TooLarge": {"description": "The body is too large",
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}},
+"TooMany": {"description": "queue_full: the queue has as many jobs as it may",
+"headers": {"retry-after": {"schema": {"type": "integer"}}},
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}},
+"Unavailable": {"description": "overloaded, draining or storage_unavailable",
+"headers": {"retry-after": {"schema": {"type": "integer"}}},
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/Error"}}}}}}})json";
+
+/// Returns `text` without the blanks between its tokens.
+std::string compact(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  auto in_string = false;
+  auto escaped = false;
+  for (auto c : text) {
+    if (!in_string && (c == ' ' || c == '\n'))
+      continue;
+    out += c;
+    if (c == '"' && !escaped)
+      in_string = !in_string;
+    escaped = in_string && c == '\\' && !escaped;
+  }
+  return out;
+}
+
+void add_all(std::string& out, std::initializer_list<std::string_view> texts) {
+  for (auto text : texts)
+    out += text;
+}
+
+/// Cuts the first word off `words`.
+std::string_view take_word(std::string_view& words) {
+  auto end = words.find(' ');
+  auto word = words.substr(0, end);
+  words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
+  return word;
+}
+
+void add_parameter(std::string& out, std::string_view name) {
+  if (out.back() != '[')
+    out += ',';
+  add_all(out, {R"({"$ref":"#/components/parameters/)", name, "\"}"});
+}
+
+/// Returns the name of the parameter that stands in braces in `path`.
+std::string_view parameter_in(std::string_view path, std::string_view brace) {
+  if (brace != "id")
+    return brace;
+  if (path.starts_with("/v1/jobs/"))
+    return "jobId";
+  return path.starts_with("/v1/keys/") ? "keyId" : "operationId";
+}
+
+void add_parameters(std::string& out, const route& line, const route_doc& doc) {
+  out += R"("parameters":[)";
+  for (auto path = line.path; path.find('{') != std::string_view::npos;) {
+    path.remove_prefix(path.find('{') + 1);
+    add_parameter(out, parameter_in(line.path, path.substr(0, path.find('}'))));
+  }
+  for (auto words = doc.query; !words.empty();)
+    add_parameter(out, take_word(words));
+  out += ']';
+}
+
+void add_content(std::string& out, std::string_view schema,
+                 std::string_view example) {
+  add_all(out, {R"("content":{"application/json":{"schema":)",
+                R"({"$ref":"#/components/schemas/)", schema, R"("})"});
+  if (!example.empty())
+    add_all(out, {R"(,"example":)", example});
+  out += "}}";
+}
+
+void add_body(std::string& out, const route_doc& doc) {
+  if (doc.request.empty())
+    return;
+  add_all(out, {R"(,"requestBody":{"required":)",
+                doc.body_is_optional ? "false," : "true,"});
+  add_content(out, doc.request, doc.request_example);
+  out += '}';
+}
+
+void add_success(std::string& out, const route_doc& doc, unsigned status) {
+  add_all(out, {"\"", std::to_string(status), R"(":{"description":)",
+                status == 201 ? R"("It was made")" : R"("Success")"});
+  if (!doc.response.empty()) {
+    out += ',';
+    add_content(out, doc.response, doc.response_example);
+  }
+  out += '}';
+}
+
+void add_error(std::string& out, std::string_view status,
+               std::string_view name) {
+  add_all(out, {",\"", status, R"(":{"$ref":"#/components/responses/)", name,
+                "\"}"});
+}
+
+void add_conflict(std::string& out, std::string_view codes) {
+  if (codes.empty())
+    return;
+  add_all(out, {R"(,"409":{"description":"One of )", codes, "\","});
+  add_content(out, "Error", {});
+  out += '}';
+}
+
+void add_responses(std::string& out, const route& line, const route_doc& doc) {
+  out += R"(,"responses":{)";
+  add_success(out, doc, doc.status);
+  if (doc.other_status != 0) {
+    out += ',';
+    add_success(out, doc, doc.other_status);
+  }
+  add_error(out, "400", "BadRequest");
+  if (!line.open) {
+    add_error(out, "401", "Unauthenticated");
+    add_error(out, "403", "Forbidden");
+  }
+  if (line.path.find('{') != std::string_view::npos)
+    add_error(out, "404", "NotFound");
+  add_conflict(out, doc.conflicts);
+  if (!doc.request.empty())
+    add_error(out, "413", "TooLarge");
+  if (line.required == scope::publish)
+    add_error(out, "429", "TooMany");
+  if (line.operation != operation::health
+      && line.operation != operation::openapi)
+    add_error(out, "503", "Unavailable");
+  out += '}';
+}
+
+std::string lower(std::string_view method) {
+  std::string result{method};
+  for (auto& c : result)
+    c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+/// Prints `text` as a JSON string; it has no control characters.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (auto c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    out += c;
+  }
+  return out += '"';
+}
+
+void add_operation(std::string& out, const route& line) {
+  const auto& doc = route_docs()[static_cast<std::size_t>(line.operation)];
+  add_all(out, {"\"", lower(line.method), R"(":{"operationId":")", doc.id,
+                R"(","tags":[")", doc.tag, R"("],"summary":)",
+                quoted(line.summary), ","});
+  if (line.open)
+    out += R"("security":[],)";
+  else
+    add_all(out,
+            {R"("security":[{"apiKey":[")", to_string(line.required),
+             R"("]}],"description":"Scope: )", to_string(line.required),
+             R"(","x-required-scope":")", to_string(line.required), R"(",)"});
+  add_parameters(out, line, doc);
+  add_body(out, doc);
+  add_responses(out, line, doc);
+  out += '}';
+}
+
+/// Prints every path once, with all of its methods.
+void add_paths(std::string& out) {
+  out += R"(,"paths":{)";
+  std::string_view separator;
+  for (const auto& line : routes()) {
+    auto starts = true;
+    for (const auto& other : routes()) {
+      if (other.path != line.path)
+        continue;
+      if (starts && &other != &line)
+        break;
+      add_all(out, {starts ? separator : ",",
+                    starts ? "\"" + std::string{line.path} + "\":{" : ""});
+      add_operation(out, other);
+      starts = false;
+      separator = ",";
+    }
+    if (!starts)
+      out += '}';
+  }
+  out += '}';
+}
+
+std::string print() {
+  std::string out{head};
+  add_paths(out);
+  add_all(out,
+          {R"(,"components":{"schemas":{)", schemas(), ",", queue_schemas(),
+           R"(},"parameters":{)", parameters(), "}", tail});
+  return compact(out);
+}
+
+} // namespace
+
+const std::string& openapi_document() {
+  static const auto result = print();
+  return result;
+}
+
+} // namespace tidegate::http

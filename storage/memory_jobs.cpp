@@ -1,0 +1,223 @@
+// What a memory store does with the records of jobs.
+
+#include <algorithm>
+
+#include "storage/memory_changes.hpp"
+#include "storage/usage_table.hpp"
+
+namespace tidegate {
+
+namespace {
+
+error not_live(const job& what) {
+  return {errc::storage_unavailable,
+          to_string(what.id) + " is not a live job of its queue"};
+}
+
+error wrong_status(const job& what) {
+  return {errc::storage_unavailable,
+          to_string(what.id) + " cannot be stored as " + to_string(what.status)
+            + " by this record"};
+}
+
+bool has_ended(const job& what) {
+  return what.status == job_status::completed
+         || what.status == job_status::dead;
+}
+
+// Takes over what deliveries change; the rest stays as it was published.
+void change(job& stored, const job& what) {
+  stored.status = what.status;
+  stored.attempts = what.attempts;
+  stored.defers = what.defers;
+  stored.deliveries = what.deliveries;
+  stored.due = what.due;
+  stored.waits_for = what.waits_for;
+  stored.waits_since = what.waits_since;
+  stored.expires_at = what.expires_at;
+  stored.started_delivery = what.started_delivery;
+  stored.reported = what.reported;
+  stored.reported_delivery = what.reported_delivery;
+}
+
+void forget_end(job& stored) {
+  stored.dead_reason = dead_reason::none;
+  stored.ended_at.reset();
+  stored.remove_at.reset();
+  stored.dead_letter = false;
+}
+
+void add(job_record& to, const history_entry& entry) {
+  to.history.push_back(entry);
+  if (to.history.size() <= history_max)
+    return;
+  to.history.erase(to.history.begin());
+  ++to.history_dropped;
+}
+
+} // namespace
+
+std::optional<job_record>
+memory_changes::changed(const job& what,
+                        const std::optional<history_entry>& entry) const {
+  auto present = where_.live.find(what.id.seq);
+  if (present == where_.live.end()
+      || present->second.job.id.queue != what.id.queue)
+    return std::nullopt;
+  auto next = present->second;
+  change(next.job, what);
+  if (entry)
+    add(next, *entry);
+  return next;
+}
+
+// -- usage --------------------------------------------------------------------
+
+template <class F>
+void memory_changes::change_usage(std::int64_t day, queue_id queue,
+                                  api_key_id by, F change) {
+  memory_contents::usage_key key{day, queue, by};
+  usage_record next;
+  next.project = where_.queues.at(queue).project;
+  next.queue = queue;
+  next.key = by;
+  next.day = day;
+  if (auto present = where_.usage.find(key); present != where_.usage.end())
+    next = present->second;
+  change(next);
+  set(where_.usage, key, next);
+}
+
+void memory_changes::count_delivery(queue_id queue,
+                                    const std::optional<history_entry>& entry) {
+  if (is_outcome(entry))
+    change_usage(day_of(entry->at), queue, api_key_id{},
+                 [](usage_record& sum) { ++sum.deliveries; });
+}
+
+// -- publish ------------------------------------------------------------------
+
+std::optional<error> memory_changes::apply_one(const insert_job& what,
+                                               commit_answer& answer) {
+  auto& added = what.job;
+  if (has_ended(added))
+    return wrong_status(added);
+  if (!where_.queues.contains(added.id.queue))
+    return no_queue(added.id.queue);
+  memory_contents::key key{added.id.queue, added.idempotency_key};
+  if (auto holder = where_.keys.find(key); holder != where_.keys.end()) {
+    auto live = where_.live.find(holder->second);
+    answer.existing = live != where_.live.end()
+                        ? live->second.job
+                        : where_.ended.at(holder->second).job;
+    return std::nullopt;
+  }
+  if (where_.live.contains(added.id.seq) || where_.ended.contains(added.id.seq))
+    return refusal("there is a job of that number");
+  if (!added.idempotency_key.empty())
+    set(where_.keys, key, added.id.seq);
+  auto stored = added;
+  forget_end(stored);
+  set(where_.live, added.id.seq, job_record{stored, {}, 0});
+  set(where_.last_job, std::max(where_.last_job, added.id.seq));
+  change_usage(day_of(added.created_at), added.id.queue, what.by,
+               [&](usage_record& sum) {
+                 ++sum.publishes;
+                 sum.bytes += added.payload.bytes().size();
+               });
+  return std::nullopt;
+}
+
+// -- deliveries ---------------------------------------------------------------
+
+std::optional<error> memory_changes::apply_one(const update_job& what,
+                                               commit_answer&) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  auto next = changed(what.job, what.entry);
+  if (!next)
+    return not_live(what.job);
+  set(where_.live, what.job.id.seq, std::move(next));
+  count_delivery(what.job.id.queue, what.entry);
+  return std::nullopt;
+}
+
+std::optional<error> memory_changes::apply_one(const end_job& what,
+                                               commit_answer&) {
+  if (!has_ended(what.job))
+    return wrong_status(what.job);
+  auto next = changed(what.job, what.entry);
+  if (!next)
+    return not_live(what.job);
+  auto& job = next->job;
+  job.dead_reason = what.job.dead_reason;
+  job.ended_at = what.job.ended_at;
+  job.remove_at = what.job.remove_at;
+  job.dead_letter = what.job.dead_letter;
+  if (job.remove_at)
+    set(where_.removals, {*job.remove_at, job.id.seq}, job.id);
+  set(where_.live, job.id.seq, std::nullopt);
+  set(where_.ended, job.id.seq, next);
+  count_delivery(job.id.queue, what.entry);
+  return change_queue(job.id.queue, [&](queue_record& queue) {
+    ++(job.status == job_status::dead ? queue.dead : queue.completed);
+  });
+}
+
+// -- another life, or none ----------------------------------------------------
+
+std::optional<job_record>
+memory_changes::take_ended(queue_id queue, job_seq seq, commit_answer& answer) {
+  auto present = where_.ended.find(seq);
+  if (present == where_.ended.end() || present->second.job.id.queue != queue)
+    return std::nullopt;
+  auto taken = present->second;
+  auto& job = taken.job;
+  if (job.remove_at)
+    set(where_.removals, {*job.remove_at, seq}, std::nullopt);
+  set(where_.ended, seq, std::nullopt);
+  auto dead = job.status == job_status::dead;
+  ++(dead ? answer.dead : answer.completed);
+  change_queue(queue, [&](queue_record& counted) {
+    --(dead ? counted.dead : counted.completed);
+  });
+  return taken;
+}
+
+std::optional<error> memory_changes::apply_one(const revive_job& what,
+                                               commit_answer& answer) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  auto next = take_ended(what.job.id.queue, what.job.id.seq, answer);
+  if (!next)
+    return std::nullopt;
+  change(next->job, what.job);
+  forget_end(next->job);
+  next->job.eligible_at = what.job.eligible_at;
+  next->job.replays = what.job.replays;
+  next->job.background = what.job.background;
+  if (!what.entry.replaced.bytes().empty())
+    next->job.payload = what.job.payload;
+  add(*next, what.entry);
+  set(where_.live, what.job.id.seq, next);
+  answer.done = true;
+  return std::nullopt;
+}
+
+std::optional<error> memory_changes::apply_one(const remove_jobs& what,
+                                               commit_answer& answer) {
+  for (auto seq : what.seqs) {
+    auto gone = take_ended(what.id, seq, answer);
+    if (auto live = where_.live.find(seq);
+        live != where_.live.end() && live->second.job.id.queue == what.id) {
+      gone = live->second;
+      set(where_.live, seq, std::nullopt);
+      ++answer.live;
+    }
+    if (gone && !gone->job.idempotency_key.empty())
+      set(where_.keys, {what.id, gone->job.idempotency_key}, std::nullopt);
+  }
+  return std::nullopt;
+}
+
+} // namespace tidegate

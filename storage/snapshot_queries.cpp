@@ -1,0 +1,65 @@
+#include "storage/snapshot_queries.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace tidegate {
+
+snapshot_queries::snapshot_queries(sqlite::connection& db)
+  : queues_(db), limit_keys_(db),
+    live_(db,
+          "SELECT seq, queue, due, expires_at, created_at, waits_for, "
+          "status, started_delivery, priority, background, limit_key "
+          "FROM jobs ORDER BY seq") {
+  // nop
+}
+
+result<std::vector<queue_snapshot>> snapshot_queries::load() {
+  auto records = queues_.load();
+  if (!records)
+    return records.reason();
+  std::vector<queue_snapshot> snapshots;
+  snapshots.reserve(records->size());
+  for (auto& queue : *records) {
+    auto& snapshot = snapshots.emplace_back();
+    snapshot.queue = std::move(queue);
+    if (auto reason = limit_keys_.load(snapshot.queue.id, snapshot.keys))
+      return *reason;
+  }
+  if (auto reason = load_jobs(snapshots))
+    return *reason;
+  return snapshots;
+}
+
+std::optional<error>
+snapshot_queries::load_jobs(std::vector<queue_snapshot>& queues) {
+  std::unordered_map<queue_id, queue_snapshot*> by_id;
+  for (auto& snapshot : queues)
+    by_id.emplace(snapshot.queue.id, &snapshot);
+  auto row = live_.start();
+  while (row.next()) {
+    live_job job;
+    queue_id queue;
+    row.take(job.seq.value)
+      .take(queue.value)
+      .take(job.due)
+      .take(job.expires_at)
+      .take(job.created_at)
+      .take(job.waits_for)
+      .take(job.status)
+      .take(job.started_delivery)
+      .take(job.priority)
+      .take(job.background)
+      .take(job.limit_key);
+    auto owner = by_id.find(queue);
+    if (owner == by_id.end())
+      return error{errc::storage_unavailable, "job "
+                                                + std::to_string(job.seq.value)
+                                                + " belongs to no queue"};
+    owner->second->jobs.push_back(std::move(job));
+  }
+  return row.failure();
+}
+
+} // namespace tidegate

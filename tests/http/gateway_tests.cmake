@@ -1,0 +1,3 @@
+tidegate_add_test(http_gateway_test
+  SOURCES gateway_test.cpp
+  LIBRARIES tidegate_http nlohmann_json::nlohmann_json)
