@@ -98,6 +98,30 @@ export async function listen(handler, port = 0) {
   return { url, close };
 }
 
+/**
+ * Listens on 127.0.0.1 and passes every call on to the server at `target()`.
+ * Where `loses(request)` is true the call is made, and instead of its answer the
+ * caller sees the connection end.
+ */
+export function startProxy(target, loses) {
+  return listen(async (request, body) => {
+    try {
+      const answer = await fetch(target() + request.url, {
+        method: request.method,
+        headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
+        body: body.length > 0 ? body : undefined,
+      });
+      const text = await answer.text();
+      if (!loses(request))
+        return { status: answer.status, body: text };
+    } catch {
+      // the server is gone, and so is the answer
+    }
+    request.socket.destroy();
+    return { status: 502 };
+  });
+}
+
 /** Calls `probe` until it returns something true, for at most `seconds`. */
 export async function until(what, seconds, probe) {
   const deadline = Date.now() + seconds * 1000;
