@@ -2,6 +2,7 @@
 // process ends with 0. Whatever comes next, nothing is lost.
 
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -82,6 +83,17 @@ test('SIGTERM in the first moment of a server ends it as at any other', { timeou
   const server = await startServer(t);
   for (let n = 0; n < 20; ++n) {
     assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    await server.start();
+  }
+});
+
+test('after SIGTERM everything is in the one file of the store', { timeout }, async (t) => {
+  const server = await startServer(t);
+  for (let n = 0; n < 20; ++n) {
+    await server.api.createQueue(`q${n}`, { webhookUrl: 'http://127.0.0.1:9/' });
+    assert.deepEqual(await server.stop(), { code: 0, signal: null });
+    const left = readdirSync(server.data).filter((name) => /-(wal|shm)$/.test(name));
+    assert.deepEqual(left, [], `stop ${n + 1}`);
     await server.start();
   }
 });

@@ -15,6 +15,15 @@ export class Api {
 
   close() {
     this.agent.destroy();
+    this.others?.forEach((other) => other.close());
+  }
+
+  /** Returns the same server as somebody with another key sees it. */
+  as(key) {
+    const other = new Api(key, 16);
+    Object.defineProperty(other, 'url', { get: () => this.url });
+    (this.others ??= []).push(other);
+    return other;
   }
 
   /**
@@ -81,6 +90,73 @@ export class Api {
     return Promise.all(ids.map((id) => this.job(id)));
   }
 
+  /** Publishes many jobs at a time. Returns what became of each. */
+  async publishBatch(queue, jobs) {
+    const { results } = await this.ask('POST', `/v1/queues/${queue}/jobs/batch`, { jobs });
+    assert.equal(results.length, jobs.length);
+    return results;
+  }
+
+  /** Publishes `count` jobs `{n, ...}`, a thousand at a time. Returns their ids. */
+  async publishBulk(queue, count, fieldsOf = () => ({})) {
+    const ids = [];
+    while (ids.length < count) {
+      const from = ids.length;
+      const jobs = Array.from({ length: Math.min(1000, count - from) }, (_, n) => (
+        { payload: { n: from + n }, ...fieldsOf(from + n) }));
+      for (const { ok, id, error } of await this.publishBatch(queue, jobs)) {
+        assert.ok(ok, JSON.stringify(error));
+        ids.push(id);
+      }
+    }
+    return ids;
+  }
+
+  /**
+   * Reads a list to its end, page by page. `between` is called after each page but
+   * the last.
+   */
+  async list(path, { limit = 1000, between = () => {} } = {}) {
+    const items = [];
+    let cursor = null;
+    do {
+      if (cursor !== null)
+        await between(items);
+      const url = `${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
+      const page = await this.ask('GET', cursor === null ? url : `${url}&cursor=${encodeURIComponent(cursor)}`);
+      assert.ok(page.items.length <= limit, `${page.items.length} rows on a page of ${limit}`);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return items;
+  }
+
+  /** Returns all jobs of a queue, newest first, without payload and history. */
+  allJobs(queue, options) {
+    return this.list(`/v1/queues/${queue}/jobs`, options);
+  }
+
+  /** Tells what became of a job: `verb` is ack, nack, defer or touch. */
+  report(id, verb, fields) {
+    return this.send('POST', `/v1/jobs/${id}/${verb}`, fields);
+  }
+
+  /** Waits until the operation is as `wanted` says. Returns it. */
+  operationOnce(id, what, wanted, seconds = 60) {
+    return until(`operation ${what}`, seconds, async () => {
+      const operation = await this.ask('GET', `/v1/operations/${id}`);
+      return wanted(operation) && operation;
+    });
+  }
+
+  /** Waits until the gate of a queue is in this state. Returns the queue. */
+  gateOnce(name, state, seconds = 20) {
+    return until(`queue ${name} ${state}`, seconds, async () => {
+      const queue = await this.queue(name);
+      return queue.gate.state === state && queue;
+    });
+  }
+
   /** Waits until the job is as `wanted` says. Returns it. */
   jobOnce(id, what, wanted, seconds = 20) {
     return until(`job ${what}`, seconds, async () => {
@@ -98,7 +174,8 @@ export class Api {
     let queue;
     const isDrained = async () => {
       queue = await this.queue(name);
-      return queue.counts.pending + queue.counts.processing === 0;
+      const { pending, processing, awaitingAck } = queue.counts;
+      return pending + processing + awaitingAck === 0;
     };
     await until(`queue ${name} drained`, seconds, isDrained).catch((late) => {
       const { gate, blockedBy, counts } = queue;

@@ -19,18 +19,20 @@ export const never = () => new Promise(() => {});
 /**
  * Starts a webhook. `answer` gets each arrival and returns
  * `{status, headers?, body?}`, or nothing where it answered by itself through
- * `arrival.response`. With `tls` it speaks https.
+ * `arrival.response`. With `tls` it speaks https. A `slim` one remembers of each
+ * arrival no more than when it came and for which job: for many of them.
  */
-export async function startReceiver(t, answer = accept, { tls, port = 0 } = {}) {
-  const receiver = new Receiver(answer, tls);
+export async function startReceiver(t, answer = accept, { tls, port = 0, slim = false } = {}) {
+  const receiver = new Receiver(answer, tls, slim);
   t.after(() => receiver.close());
   await receiver.listen(port);
   return receiver;
 }
 
 class Receiver {
-  constructor(answer, tls) {
+  constructor(answer, tls, slim) {
     this.answer = answer;
+    this.slim = slim;
     this.arrivals = [];
     this.inFlight = 0;
     this.inFlightMax = 0;
@@ -68,7 +70,7 @@ class Receiver {
     }
     arrival.body = Buffer.concat(chunks);
     Object.assign(arrival, fieldsOf(arrival));
-    this.arrivals.push(arrival);
+    this.arrivals.push(this.slim ? { at: arrival.at, id: arrival.id } : arrival);
     const answer = await this.answer(arrival, this);
     if (answer === undefined)
       return;

@@ -72,7 +72,7 @@ export function temporaryFolder(t) {
 
 /**
  * Starts a server that may call loopback addresses. `flags` go to
- * `tidegate serve`.
+ * `tidegate serve`; `data` is a folder, a new one where it is not given.
  */
 export async function startServer(t, options = {}) {
   const server = new Server(options);
@@ -82,11 +82,11 @@ export async function startServer(t, options = {}) {
 }
 
 class Server {
-  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64 }) {
+  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64, data }) {
     this.flags = flags;
     /** What the earlier processes wrote to stderr. */
     this.log = '';
-    this.data = mkdtempSync(join(tmpdir(), 'tidegate-'));
+    this.data = data ?? mkdtempSync(join(tmpdir(), 'tidegate-'));
     this.key = `sq_live_${randomBytes(20).toString('hex')}`;
     this.api = new Api(this.key, sockets);
   }
