@@ -53,6 +53,11 @@ caf::result<job_by_key> reader_state::handle(const find_job_by_key& request) {
     door_->find_by_key(request.queue, request.key));
 }
 
+caf::result<message_found> reader_state::handle(const find_message& request) {
+  return answer_with<message_found>(
+    door_->find_message(request.id.seq, request.id.tag));
+}
+
 caf::result<job_page> reader_state::handle(const job_page_query& request) {
   return answer_with<job_page>(door_->list(request));
 }
@@ -101,6 +106,7 @@ make_reader(reader_actor::stateful_pointer<reader_state> self,
     [&state](const read_jobs& x) { return state.handle(x); },
     [&state](const find_job& x) { return state.handle(x); },
     [&state](const find_job_by_key& x) { return state.handle(x); },
+    [&state](const find_message& x) { return state.handle(x); },
     [&state](const job_page_query& x) { return state.handle(x); },
     [&state](const count_dead_letters& x) { return state.handle(x); },
     [&state](const find_removable& x) { return state.handle(x); },

@@ -20,6 +20,7 @@ public:
   caf::result<jobs_read> handle(const read_jobs& request);
   caf::result<job_record> handle(const find_job& request);
   caf::result<job_by_key> handle(const find_job_by_key& request);
+  caf::result<message_found> handle(const find_message& request);
   caf::result<job_page> handle(const job_page_query& request);
   caf::result<dead_letter_count> handle(const count_dead_letters& request);
   caf::result<removable_jobs> handle(const find_removable& request);

@@ -1,5 +1,8 @@
 #include "actors/registry_actor.hpp"
 
+#include <type_traits>
+#include <utility>
+
 #include <caf/actor_cast.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/result.hpp>
@@ -33,10 +36,14 @@ queue_key key_of(const Request& request) {
   return {request.project, request.name};
 }
 
-/// Returns what is wrong with a queue to be, in one sentence.
+error wrong_kind(const std::string& queue) {
+  return {errc::wrong_queue_kind, "Queue '" + queue + "' is of the other kind"};
+}
+
+/// Returns what is wrong with a queue to be, in one sentence. `wrong` is what
+/// is with its settings.
 std::optional<error> complaint(const queue_key& key,
-                               const queue_settings& settings) {
-  auto wrong = validate(settings);
+                               std::vector<field_error> wrong) {
   if (auto bad_name = validate_queue_name(key.name))
     wrong.insert(wrong.begin(), *bad_name);
   if (auto bad_project = validate_project_name(key.project))
@@ -91,11 +98,11 @@ auto registry_state::handle(create_queue& request)
   -> promise<put_queue_result> {
   auto answer = self_->make_response_promise<put_queue_result>();
   auto key = key_of(request);
-  if (auto reason = complaint(key, request.settings))
+  if (auto reason = complaint(key, validate(request.settings)))
     return answer.deliver(to_caf(*reason));
   when_free(key, [this, key, answer, request = std::move(request)]() mutable {
     if (queues_.count(key) == 0) {
-      create(std::move(request), answer);
+      create_push(key, std::move(request.settings), answer);
       return;
     }
     answer.deliver(to_caf(already_there(key.name)));
@@ -107,17 +114,21 @@ auto registry_state::handle(create_queue& request)
 auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
   auto answer = self_->make_response_promise<put_queue_result>();
   auto key = key_of(request);
-  if (auto reason = complaint(key, request.settings))
+  if (auto reason = complaint(key, validate(request.settings)))
     return answer.deliver(to_caf(*reason));
   when_free(key, [this, key, answer, request = std::move(request)]() mutable {
     auto i = queues_.find(key);
     if (i == queues_.end()) {
-      create({key.name, std::move(request.settings), key.project}, answer);
+      create_push(key, std::move(request.settings), answer);
       return;
     }
     set_free(key);
+    if (!i->second.push) {
+      answer.deliver(to_caf(wrong_kind(key.name)));
+      return;
+    }
     self_
-      ->request(i->second, caf::infinite,
+      ->request(i->second.push, caf::infinite,
                 put_settings{std::move(request.settings)})
       .then(
         [answer](queue_view& view) mutable {
@@ -128,58 +139,203 @@ auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
   return answer;
 }
 
-void registry_state::create(create_queue&& request,
-                            promise<put_queue_result> answer) {
+void registry_state::create_push(const queue_key& key,
+                                 queue_settings&& settings,
+                                 promise<put_queue_result> answer) {
+  queue_record queue;
+  queue.project = key.project;
+  queue.name = key.name;
+  queue.settings = std::move(settings);
+  queue.secret = env_->make_secret();
+  create(std::move(queue), [this, key, answer](const auto& failed) mutable {
+    if (failed) {
+      answer.deliver(to_caf(*failed));
+      return;
+    }
+    self_->request(queues_[key].push, caf::infinite, get_queue{})
+      .then(
+        [answer](queue_view& view) mutable {
+          answer.deliver(put_queue_result{std::move(view), true});
+        },
+        [answer](const caf::error& reason) mutable { answer.deliver(reason); });
+  });
+}
+
+/// Stores a queue whose key is busy, and sets that free.
+void registry_state::create(queue_record&& queue, on_created done) {
+  auto key = key_of(queue);
   if (auto reason = unfit()) {
-    answer.deliver(to_caf(*reason));
-    set_free(key_of(request));
+    set_free(key);
+    done(reason);
     return;
   }
-  auto now = env_->now().wall;
-  queue_record queue;
   queue.id = queue_id{++last_queue_.value};
-  queue.project = std::move(request.project);
-  queue.name = std::move(request.name);
-  queue.settings = std::move(request.settings);
-  queue.secret = env_->make_secret();
-  queue.created_at = now;
-  queue.updated_at = now;
+  queue.created_at = env_->now().wall;
+  queue.updated_at = queue.created_at;
   auto ticket = next_ticket_++;
   self_->send(env_->persistence,
               commit_request{queue.id, ticket, {insert_queue{queue}}},
               caf::actor_cast<committer>(self_->address()));
-  creations_.emplace(ticket, creation{std::move(queue), answer});
+  creations_.emplace(ticket, creation{std::move(queue), std::move(done)});
 }
 
 void registry_state::handle(const committed& message) {
   auto node = creations_.extract(message.ticket);
-  auto& [queue, answer] = node.mapped();
+  auto& [queue, done] = node.mapped();
   auto key = key_of(queue);
-  queue_snapshot stored{std::move(queue), {}, {}};
-  start(stored);
-  self_->request(queues_[key], caf::infinite, get_queue{})
-    .then(
-      [answer = answer](queue_view& view) mutable {
-        answer.deliver(put_queue_result{std::move(view), true});
-      },
-      [answer = answer](const caf::error& reason) mutable {
-        answer.deliver(reason);
-      });
+  start({std::move(queue), {}, {}});
+  done(std::nullopt);
   set_free(key);
 }
 
 void registry_state::handle(const commit_failed& message) {
   auto node = creations_.extract(message.ticket);
-  auto& [queue, answer] = node.mapped();
-  answer.deliver(to_caf(message.reason));
+  auto& [queue, done] = node.mapped();
+  done(message.reason);
   set_free(key_of(queue));
 }
 
 void registry_state::start(const queue_snapshot& stored) {
   auto key = key_of(stored.queue);
   keys_[stored.queue.id] = key;
-  queues_[key] = self_->spawn(make_queue, env_,
-                              std::make_shared<const queue_snapshot>(stored));
+  auto shared = std::make_shared<const queue_snapshot>(stored);
+  auto& queue = queues_[key];
+  if (stored.queue.kind == queue_kind::push)
+    queue.push = self_->spawn(make_queue, env_, shared);
+  else
+    queue.pull = self_->spawn(make_pull_queue, env_,
+                              caf::actor_cast<pull_directory>(self_->address()),
+                              shared);
+}
+
+// -- pull queues --------------------------------------------------------------
+
+auto registry_state::handle(create_pull_queue& request)
+  -> promise<pull_queue_created> {
+  auto answer = self_->make_response_promise<pull_queue_created>();
+  auto key = key_of(request);
+  if (auto reason = complaint(key, validate(request.settings)))
+    return answer.deliver(to_caf(*reason));
+  if (request.settings.dead_letter_queue == key.name)
+    return answer.deliver(to_caf(
+      {errc::validation_failed,
+       "dead_letter_queue must be another queue, got '" + key.name + "'"}));
+  when_free(key, [this, key, answer, settings = request.settings]() mutable {
+    auto i = queues_.find(key);
+    if (i == queues_.end()) {
+      queue_record queue;
+      queue.kind = queue_kind::pull;
+      queue.project = key.project;
+      queue.name = key.name;
+      queue.pull = settings;
+      create(std::move(queue), [this, key, answer](const auto& failed) mutable {
+        if (failed)
+          answer.deliver(to_caf(*failed));
+        else
+          show_created(key, true, answer);
+      });
+      return;
+    }
+    set_free(key);
+    if (i->second.pull)
+      show_same(key, settings, answer);
+    else
+      answer.deliver(to_caf(already_there(key.name)));
+  });
+  return answer;
+}
+
+void registry_state::show_created(const queue_key& key, bool created,
+                                  promise<pull_queue_created> answer) {
+  self_->request(queues_[key].pull, caf::infinite, get_pull_queue{})
+    .then(
+      [answer, created](pull_queue_view& view) mutable {
+        answer.deliver(pull_queue_created{std::move(view), created});
+      },
+      [answer](const caf::error& reason) mutable { answer.deliver(reason); });
+}
+
+/// Shows a queue that is there, if its settings are those that were asked for.
+void registry_state::show_same(const queue_key& key,
+                               const pull_settings& settings,
+                               promise<pull_queue_created> answer) {
+  self_->request(queues_[key].pull, caf::infinite, get_pull_queue{})
+    .then(
+      [answer, settings, key](pull_queue_view& view) mutable {
+        if (view.queue.pull == settings)
+          answer.deliver(pull_queue_created{std::move(view), false});
+        else
+          answer.deliver(to_caf(already_there(key.name)));
+      },
+      [answer](const caf::error& reason) mutable { answer.deliver(reason); });
+}
+
+/// A queue that comes into being by itself: `<existing queue>.dlq` is a
+/// dead-letter queue.
+pull_settings registry_state::default_settings(const queue_key& key) const {
+  constexpr std::string_view suffix = ".dlq";
+  if (!key.name.ends_with(suffix))
+    return {};
+  auto source = key;
+  source.name.resize(key.name.size() - suffix.size());
+  auto i = queues_.find(source);
+  return i != queues_.end() && i->second.pull ? dead_letter_settings()
+                                              : pull_settings{};
+}
+
+template <class T>
+void registry_state::with_pull(const queue_key& key, bool make,
+                               bool dead_letters, promise<T> answer) {
+  when_free(key, [this, key, make, dead_letters, answer]() mutable {
+    auto i = queues_.find(key);
+    if (i != queues_.end() || !make) {
+      if (i == queues_.end())
+        answer.deliver(to_caf(not_found(key.name)));
+      else if (!i->second.pull)
+        answer.deliver(to_caf(wrong_kind(key.name)));
+      else
+        answer.deliver(T{i->second.pull});
+      set_free(key);
+      return;
+    }
+    if (auto wrong = complaint(key, {})) {
+      answer.deliver(to_caf(*wrong));
+      set_free(key);
+      return;
+    }
+    queue_record queue;
+    queue.kind = queue_kind::pull;
+    queue.project = key.project;
+    queue.name = key.name;
+    queue.pull = dead_letters ? dead_letter_settings() : default_settings(key);
+    create(std::move(queue), [this, key, answer](const auto& failed) mutable {
+      if (failed)
+        answer.deliver(to_caf(*failed));
+      else
+        answer.deliver(T{queues_[key].pull});
+    });
+  });
+}
+
+auto registry_state::handle(const find_pull_queue& request)
+  -> promise<pull_queue_actor> {
+  auto answer = self_->make_response_promise<pull_queue_actor>();
+  with_pull(key_of(request), request.make, false, answer);
+  return answer;
+}
+
+auto registry_state::handle(const find_pull_impl& request)
+  -> promise<pull_impl_actor> {
+  auto answer = self_->make_response_promise<pull_impl_actor>();
+  auto key = key_of(request);
+  if (request.id != queue_id{}) {
+    auto i = keys_.find(request.id);
+    if (i == keys_.end())
+      return answer.deliver(to_caf(not_found({})));
+    key = i->second;
+  }
+  with_pull(key, request.make, request.dead_letters, answer);
+  return answer;
 }
 
 // -- removing -----------------------------------------------------------------
@@ -188,25 +344,29 @@ auto registry_state::handle(const delete_queue& request)
   -> promise<queue_deleted> {
   auto answer = self_->make_response_promise<queue_deleted>();
   auto key = key_of(request);
-  when_free(key, [this, key, answer, force = request.force]() mutable {
+  when_free(key, [this, key, answer, request]() mutable {
     auto i = queues_.find(key);
-    if (i == queues_.end()) {
-      answer.deliver(to_caf(not_found(key.name)));
+    if (i == queues_.end() || i->second.kind() != request.kind) {
+      answer.deliver(to_caf(i == queues_.end() ? not_found(key.name)
+                                               : wrong_kind(key.name)));
       set_free(key);
       return;
     }
-    self_->request(i->second, caf::infinite, close_queue{force})
-      .then(
-        [this, answer, key](queue_deleted done) mutable {
-          queues_.erase(key);
-          std::erase_if(keys_, [&](const auto& x) { return x.second == key; });
-          answer.deliver(done);
-          set_free(key);
-        },
-        [this, answer, key](const caf::error& reason) mutable {
-          answer.deliver(reason);
-          set_free(key);
-        });
+    auto closed = [this, answer, key](queue_deleted done) mutable {
+      queues_.erase(key);
+      std::erase_if(keys_, [&](const auto& x) { return x.second == key; });
+      answer.deliver(done);
+      set_free(key);
+    };
+    auto failed = [this, answer, key](const caf::error& reason) mutable {
+      answer.deliver(reason);
+      set_free(key);
+    };
+    close_queue what{request.force};
+    if (i->second.push)
+      self_->request(i->second.push, caf::infinite, what).then(closed, failed);
+    else
+      self_->request(i->second.pull, caf::infinite, what).then(closed, failed);
   });
   return answer;
 }
@@ -218,7 +378,9 @@ registry_state::handle(const find_queue& request) const {
   auto i = queues_.find(key_of(request));
   if (i == queues_.end())
     return to_caf(not_found(request.name));
-  return queue_actor{i->second};
+  if (!i->second.push)
+    return to_caf(wrong_kind(request.name));
+  return queue_actor{i->second.push};
 }
 
 caf::result<queue_actor>
@@ -226,7 +388,10 @@ registry_state::handle(const find_queue_of& request) const {
   auto i = keys_.find(request.id.queue);
   if (i == keys_.end() || i->second.project != request.project)
     return to_caf({errc::job_not_found, "Job not found"});
-  return queue_actor{queues_.find(i->second)->second};
+  auto& queue = queues_.find(i->second)->second;
+  if (!queue.push)
+    return to_caf({errc::job_not_found, "Job not found"});
+  return queue_actor{queue.push};
 }
 
 caf::result<queue_upkeep> registry_state::handle(find_upkeep request) const {
@@ -235,18 +400,20 @@ caf::result<queue_upkeep> registry_state::handle(find_upkeep request) const {
   auto i = keys_.find(request.id);
   if (i == keys_.end())
     return to_caf({errc::queue_not_found, "the queue has been deleted"});
-  return queue_upkeep{queues_.find(i->second)->second};
+  auto& queue = queues_.find(i->second)->second;
+  return queue.push ? queue_upkeep{queue.push} : queue_upkeep{queue.pull};
 }
 
 /// Gathers one answer for each queue, in the order of their names.
+template <class View, class List>
 struct registry_state::collected_views {
-  std::vector<std::optional<queue_view>> views;
+  std::vector<std::optional<View>> views;
   std::size_t missing = 0;
   std::string next_after;
-  promise<queue_list> answer;
+  promise<List> answer;
   std::optional<caf::error> failed;
 
-  void put(std::size_t i, queue_view&& view) {
+  void put(std::size_t i, View&& view) {
     views[i] = std::move(view);
     count_one();
   }
@@ -268,7 +435,7 @@ struct registry_state::collected_views {
       answer.deliver(*failed);
       return;
     }
-    queue_list result;
+    List result;
     result.next_after = std::move(next_after);
     for (auto& view : views)
       if (view)
@@ -277,28 +444,47 @@ struct registry_state::collected_views {
   }
 };
 
-auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
-  auto all = std::make_shared<collected_views>();
-  all->answer = self_->make_response_promise<queue_list>();
-  std::vector<queue_impl_actor> asked;
-  auto more = [&](auto i) {
-    return i != queues_.end() && i->first.project == request.project;
-  };
-  auto last = queues_.end();
+/// Asks the queues of one kind for their views. `actor_of` returns the actor of
+/// a queue of that kind.
+template <class List, class Request, class Ask, class Actor>
+auto registry_state::collect(const Request& request, Ask ask, Actor actor_of)
+  -> promise<List> {
+  using view = typename decltype(List::items)::value_type;
+  auto all = std::make_shared<collected_views<view, List>>();
+  all->answer = self_->make_response_promise<List>();
+  std::vector<std::decay_t<decltype(actor_of(running{}))>> asked;
+  std::string last;
   auto i = queues_.upper_bound({request.project, request.after});
-  for (; more(i) && asked.size() < request.limit; last = i++)
-    asked.push_back(i->second);
-  if (more(i) && last != queues_.end())
-    all->next_after = last->first.name;
+  for (; i != queues_.end() && i->first.project == request.project; ++i) {
+    if (!actor_of(i->second))
+      continue;
+    if (asked.size() == request.limit) {
+      all->next_after = last;
+      break;
+    }
+    asked.push_back(actor_of(i->second));
+    last = i->first.name;
+  }
   all->views.resize(asked.size());
   all->missing = asked.size();
   if (asked.empty())
     all->deliver();
   for (std::size_t n = 0; n < asked.size(); ++n)
-    self_->request(asked[n], caf::infinite, get_queue{})
-      .then([all, n](queue_view& view) { all->put(n, std::move(view)); },
+    self_->request(asked[n], caf::infinite, ask)
+      .then([all, n](view& one) { all->put(n, std::move(one)); },
             [all](const caf::error& reason) { all->put_failure(reason); });
   return all->answer;
+}
+
+auto registry_state::handle(const list_queues& request) -> promise<queue_list> {
+  return collect<queue_list>(request, get_queue{},
+                             [](const running& q) { return q.push; });
+}
+
+auto registry_state::handle(const list_pull_queues& request)
+  -> promise<pull_queue_list> {
+  return collect<pull_queue_list>(request, get_pull_queue{},
+                                  [](const running& q) { return q.pull; });
 }
 
 auto registry_state::handle(check_ready) -> promise<ready_for_work> {
@@ -341,19 +527,28 @@ auto registry_state::handle(drain_all) -> promise<queue_drained> {
     if (--*missing == 0)
       answer.deliver(queue_drained{});
   };
-  for (auto& [key, queue] : queues_)
-    self_->request(queue, caf::infinite, drain_queue{})
-      .then([one_less](queue_drained) mutable { one_less(); },
-            [one_less](const caf::error&) mutable { one_less(); });
+  auto drained = [one_less](queue_drained) mutable { one_less(); };
+  auto failed = [one_less](const caf::error&) mutable { one_less(); };
+  for (auto& [key, queue] : queues_) {
+    if (queue.push)
+      self_->request(queue.push, caf::infinite, drain_queue{})
+        .then(drained, failed);
+    else
+      self_->request(queue.pull, caf::infinite, drain_queue{})
+        .then(drained, failed);
+  }
   return answer;
 }
 
 void registry_state::stop() {
-  for (auto& [ticket, c] : creations_)
-    c.answer.deliver(to_caf({errc::draining, "the server has stopped"}));
-  creations_.clear();
-  for (auto& [key, queue] : queues_)
-    self_->send_exit(queue, caf::exit_reason::user_shutdown);
+  for (auto& [ticket, c] : std::exchange(creations_, {}))
+    c.done(error{errc::draining, "the server has stopped"});
+  for (auto& [key, queue] : queues_) {
+    if (queue.push)
+      self_->send_exit(queue.push, caf::exit_reason::user_shutdown);
+    else
+      self_->send_exit(queue.pull, caf::exit_reason::user_shutdown);
+  }
 }
 
 registry_impl_actor::behavior_type
@@ -372,7 +567,11 @@ make_registry(registry_impl_actor::stateful_pointer<registry_state> self,
     [&state](const list_queues& x) { return state.handle(x); },
     [&state](const find_queue& x) { return state.handle(x); },
     [&state](const find_queue_of& x) { return state.handle(x); },
+    [&state](create_pull_queue& x) { return state.handle(x); },
+    [&state](const list_pull_queues& x) { return state.handle(x); },
+    [&state](const find_pull_queue& x) { return state.handle(x); },
     [&state](find_upkeep x) { return state.handle(x); },
+    [&state](const find_pull_impl& x) { return state.handle(x); },
     [&state](check_ready x) { return state.handle(x); },
     [&state](start_queues x) { return state.handle(x); },
     [&state](drain_all x) { return state.handle(x); },

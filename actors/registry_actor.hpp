@@ -15,6 +15,7 @@
 #include <caf/typed_response_promise.hpp>
 
 #include "actors/environment.hpp"
+#include "actors/pull_actor.hpp"
 #include "actors/queue_actor.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
@@ -34,6 +35,7 @@ using registry_impl_actor =
   registry_actor::extend<caf::replies_to<start_queues>::with<queues_started>,
                          caf::replies_to<drain_all>::with<queue_drained>,
                          caf::replies_to<find_upkeep>::with<queue_upkeep>,
+                         caf::replies_to<find_pull_impl>::with<pull_impl_actor>,
                          caf::reacts_to<committed>,
                          caf::reacts_to<commit_failed>>;
 
@@ -64,6 +66,10 @@ public:
   promise<queue_list> handle(const list_queues& request);
   caf::result<queue_actor> handle(const find_queue& request) const;
   caf::result<queue_actor> handle(const find_queue_of& request) const;
+  promise<pull_queue_created> handle(create_pull_queue& request);
+  promise<pull_queue_list> handle(const list_pull_queues& request);
+  promise<pull_queue_actor> handle(const find_pull_queue& request);
+  promise<pull_impl_actor> handle(const find_pull_impl& request);
   caf::result<queue_upkeep> handle(find_upkeep request) const;
   promise<ready_for_work> handle(check_ready);
   promise<queues_started> handle(start_queues);
@@ -75,23 +81,49 @@ public:
   void stop();
 
 private:
+  /// A queue that runs, of the one kind or of the other.
+  struct running {
+    queue_impl_actor push;
+    pull_impl_actor pull;
+
+    queue_kind kind() const {
+      return push ? queue_kind::push : queue_kind::pull;
+    }
+  };
+
+  /// Told when a queue is stored and runs, or why not.
+  using on_created = std::function<void(const std::optional<error>&)>;
+
   /// A queue that is being stored.
   struct creation {
     queue_record queue;
-    promise<put_queue_result> answer;
+    on_created done;
   };
 
+  template <class View, class List>
   struct collected_views;
 
   std::optional<error> unfit() const;
   void when_free(const queue_key& queue, std::function<void()> work);
   void set_free(const queue_key& queue);
-  void create(create_queue&& request, promise<put_queue_result> answer);
+  void create(queue_record&& queue, on_created done);
+  void create_push(const queue_key& key, queue_settings&& settings,
+                   promise<put_queue_result> answer);
+  void show_created(const queue_key& key, bool created,
+                    promise<pull_queue_created> answer);
+  void show_same(const queue_key& key, const pull_settings& settings,
+                 promise<pull_queue_created> answer);
+  pull_settings default_settings(const queue_key& key) const;
+  template <class T>
+  void with_pull(const queue_key& key, bool make, bool dead_letters,
+                 promise<T> answer);
+  template <class List, class Request, class Ask, class Actor>
+  promise<List> collect(const Request& request, Ask ask, Actor actor_of);
   void start(const queue_snapshot& stored);
 
   registry_impl_actor::pointer self_;
   environment_ptr env_;
-  std::map<queue_key, queue_impl_actor> queues_;
+  std::map<queue_key, running> queues_;
   std::unordered_map<queue_id, queue_key> keys_;
   queue_id last_queue_;
   bool started_ = false;

@@ -14,6 +14,7 @@
 
 #include "tidegate/error.hpp"
 #include "tidegate/messages.hpp"
+#include "tidegate/pull_messages.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate {
@@ -116,6 +117,16 @@ struct job_by_key {
   std::optional<job> found;
 };
 
+/// Asks for a message, whichever queue it is in. Answered with `message_found`.
+struct find_message {
+  message_id id;
+};
+
+struct message_found {
+  /// Without its history.
+  std::optional<job> found;
+};
+
 /// Asks how many dead letters fit a filter. Answered with `dead_letter_count`.
 struct count_dead_letters {
   queue_id queue;
@@ -164,6 +175,7 @@ using reader_actor =
   caf::typed_actor<caf::replies_to<read_jobs>::with<jobs_read>,
                    caf::replies_to<find_job>::with<job_record>,
                    caf::replies_to<find_job_by_key>::with<job_by_key>,
+                   caf::replies_to<find_message>::with<message_found>,
                    caf::replies_to<job_page_query>::with<job_page>,
                    caf::replies_to<count_dead_letters>::with<dead_letter_count>,
                    caf::replies_to<find_removable>::with<removable_jobs>,
@@ -197,6 +209,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_job)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_record)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_job_by_key)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_by_key)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_found)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_page_query)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::job_page)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::count_dead_letters)

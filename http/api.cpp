@@ -4,6 +4,7 @@
 
 #include "http/api_read.hpp"
 #include "http/codec.hpp"
+#include "http/discovery.hpp"
 #include "http/openapi.hpp"
 #include "http/problem.hpp"
 #include "http/query_reader.hpp"
@@ -15,23 +16,17 @@ namespace {
 
 // -- letting in ---------------------------------------------------------------
 
-response answer_to(const no_route& what) {
+response answer_to(const no_route& what, api_family family) {
   switch (what.why) {
     case no_route::reason::malformed:
       return make_problem(problem::bad_request,
-                          "The target of the request is malformed");
+                          "The target of the request is malformed", family);
     case no_route::reason::method_not_allowed:
-      return method_not_allowed(what.allow);
+      return method_not_allowed(what.allow, family);
     case no_route::reason::not_found:
       break;
   }
-  return make_problem(problem::not_found);
-}
-
-response forbid(scope required) {
-  return make_problem(problem::forbidden,
-                      std::string{"The API key lacks the scope "}
-                        + to_string(required));
+  return make_problem(problem::not_found, {}, family);
 }
 
 bool publishes(operation what) {
@@ -88,10 +83,21 @@ outcome read_openapi(request&, const api_options&) {
   return response{200, {}, openapi_document()};
 }
 
-response no_such_queue(std::string_view name) {
+outcome read_discover(request&, const api_options& options) {
+  return response{200, {}, discovery_document(options)};
+}
+
+outcome read_discover_one(request& what, const api_options& options) {
+  auto text = describe_capability(what.route.param, options);
+  if (text.empty())
+    return make_problem(problem::not_found, "There is no such capability");
+  return response{200, {}, std::move(text)};
+}
+
+response no_such_queue(std::string_view name, api_family family) {
   std::string sentence{"Queue '"};
   sentence.append(name).append("' not found");
-  return make_problem(problem::queue_not_found, sentence);
+  return make_problem(problem::queue_not_found, sentence, family);
 }
 
 // -- the table ----------------------------------------------------------------
@@ -148,6 +154,31 @@ constexpr std::array table = {
   row{operation::list_api_keys, read_list_api_keys, query},
   row{operation::revoke_api_key, read_revoke_api_key},
   row{operation::get_usage, read_usage, query},
+  row{operation::create_pull_queue, read_create_pull_queue, body},
+  row{operation::get_pull_queue, read_get_pull_queue},
+  row{operation::list_pull_queues, read_list_pull_queues, query},
+  row{operation::patch_pull_queue, read_patch_pull_queue, body},
+  row{operation::delete_pull_queue, read_delete_pull_queue, query},
+  row{operation::publish_message, read_publish_message, body},
+  row{operation::publish_messages, read_publish_messages, body},
+  row{operation::consume_messages, read_consume, body},
+  row{operation::ack_message, read_settle<settle_message::kind::ack>, body},
+  row{operation::nack_message, read_settle<settle_message::kind::nack>, body},
+  row{operation::extend_message, read_settle<settle_message::kind::extend>,
+      body},
+  row{operation::release_message, read_settle<settle_message::kind::release>,
+      body},
+  row{operation::ack_messages, read_settle_batch<settle_message::kind::ack>,
+      body},
+  row{operation::nack_messages, read_settle_batch<settle_message::kind::nack>,
+      body},
+  row{operation::peek_messages, read_peek, query},
+  row{operation::purge_pull_queue, read_purge_pull_queue},
+  row{operation::get_pull_stats, read_pull_stats},
+  row{operation::list_dead_messages, read_list_dead_messages, query},
+  row{operation::redrive_messages, read_redrive, body},
+  row{operation::discover, read_discover, query},
+  row{operation::discover_one, read_discover_one, query},
   row{operation::openapi, read_openapi, query},
   row{operation::health, read_check<health_check>, query},
   row{operation::readiness, read_check<ready_check>, query},
@@ -166,15 +197,23 @@ static_assert(is_in_order());
 std::optional<response> complaint_about_path(const route_match& match) {
   auto path = match.route->path;
   auto wanted = match.route->operation;
-  if (path.starts_with("/v1/queues/{") && wanted != operation::put_queue
+  auto names_queue = path.starts_with("/v1/queues/{")
+                     || path.ends_with("{queue}");
+  if (names_queue && wanted != operation::put_queue
       && validate_queue_name(match.param))
-    return no_such_queue(match.param);
+    return no_such_queue(match.param, family_of(path));
   if (path.starts_with("/v1/jobs/{") && !parse_job_id(match.param))
     return make_problem(problem::job_not_found);
   return std::nullopt;
 }
 
 } // namespace
+
+response forbid(scope required, api_family family) {
+  return make_problem(
+    problem::forbidden,
+    std::string{"The API key lacks the scope "} + to_string(required), family);
+}
 
 std::variant<admission, response> admit(const request_head& head,
                                         const key_ring& keys, wall_time now) {
@@ -184,14 +223,17 @@ std::variant<admission, response> admit(const request_head& head,
     return admission{std::move(*match), {}, {}};
   auto who = keys.authenticate(find_header(head, "authorization"), now);
   if (!who)
-    return make_problem(problem::unauthenticated);
+    return make_problem(problem::unauthenticated, {}, family_of(head.target));
   if (!match)
-    return answer_to(std::get<no_route>(found));
+    return answer_to(std::get<no_route>(found), family_of(head.target));
   if (!who->scopes.contains(match->route->required))
-    return forbid(match->route->required);
+    return forbid(match->route->required, family_of(head.target));
   admission result{std::move(*match), std::move(*who), {}};
   if (publishes(result.route.route->operation))
     result.trace = read_trace_context(head.headers);
+  if (result.route.route->operation == operation::publish_message)
+    if (auto key = find_header(head, "idempotency-key"))
+      result.idempotency_key.emplace(*key);
   return result;
 }
 
@@ -201,13 +243,15 @@ std::variant<call, response> read_call(request& what,
     return std::move(*wrong);
   const auto& how =
     table[static_cast<std::size_t>(what.route.route->operation)];
+  auto family = family_of(what.route.route->path);
   if ((how.takes & query) == 0)
     if (auto wrong = query_reader{what.route.query}.finish(); !wrong.empty())
-      return make_problem(wrong);
+      return make_problem(wrong, family);
   if ((how.takes & body) != 0)
     return how.read(what, options);
-  return proceed(decode_nothing(what.body),
-                 [&](std::monostate) { return how.read(what, options); });
+  return proceed(
+    decode_nothing(what.body),
+    [&](std::monostate) { return how.read(what, options); }, family);
 }
 
 } // namespace tidegate::http

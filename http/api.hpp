@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "http/message.hpp"
 #include "tidegate/error.hpp"
 #include "tidegate/messages.hpp"
+#include "tidegate/pull_messages.hpp"
 
 namespace tidegate::http {
 
@@ -47,6 +49,44 @@ struct job_call {
   std::variant<get_job, cancel_job, run_job_now, replay_job, ack_job, nack_job,
                defer_job, touch_job>
     what;
+};
+
+/// Something to ask of one pull queue.
+struct pull_call {
+  /// What becomes of a call to a queue that is not there.
+  enum class absence : std::uint8_t {
+    refuse,
+    /// The queue is made.
+    make,
+    /// Where it would be the dead-letter queue of one that is there: the answer
+    /// is that of an empty queue.
+    empty,
+  };
+
+  std::string project;
+
+  /// As the caller names it.
+  std::string queue;
+
+  std::variant<get_pull_queue, patch_pull_queue, publish_message,
+               publish_messages, consume_messages, settle_message,
+               settle_messages, peek_messages, list_dead_messages,
+               purge_pull_queue, redrive_messages>
+    what;
+
+  absence if_absent = absence::refuse;
+
+  /// Whether the dead-letter queue of `queue` is meant.
+  bool of_dead_letters = false;
+
+  /// `get_pull_queue`: asks for the figures, not the settings.
+  bool stats = false;
+
+  /// `list_dead_messages`: only those that were moved there.
+  bool moved_only = false;
+
+  /// Of a batch, see `batch_to_queue`.
+  std::vector<std::string> refusals = {};
 };
 
 /// A page of the operations, which come whole and newest first.
@@ -87,9 +127,10 @@ struct ready_check {};
 /// the answer to each message stands in `protocol.hpp`.
 using call =
   std::variant<create_queue, put_queue, delete_queue, list_queues, queue_call,
-               job_call, operations_page, get_operation, cancel_operation,
-               new_api_key, api_keys_page, revoke_api_key, usage_call,
-               health_check, ready_check>;
+               job_call, create_pull_queue, list_pull_queues, pull_call,
+               operations_page, get_operation, cancel_operation, new_api_key,
+               api_keys_page, revoke_api_key, usage_call, health_check,
+               ready_check>;
 
 // -- requests -----------------------------------------------------------------
 
@@ -101,6 +142,9 @@ struct api_options {
   std::function<std::optional<std::string>(const std::string& url)>
     complaint_about_target;
 
+  /// What one publish costs, in US dollars. At least 0.
+  double publish_price = 0;
+
   /// Reads the clock. Any thread.
   std::function<wall_time()> now = [] {
     using std::chrono::system_clock;
@@ -108,6 +152,9 @@ struct api_options {
       system_clock::now().time_since_epoch())};
   };
 };
+
+/// Returns the family that the answer to `what` belongs to.
+api_family family_of(const call& what);
 
 /// Decides whether a request may go on to its body. Otherwise returns the
 /// response: 400, 401, 403, 404 or 405.
@@ -153,6 +200,33 @@ response answer(const call& asked, const limit_key_view& reply);
 
 response answer(const call& asked, const limit_key_list& reply);
 
+/// 201 where the queue was created, else 200.
+response answer(const call& asked, const pull_queue_created& reply);
+
+response answer(const call& asked, const pull_queue_view& reply);
+
+response answer(const call& asked, const pull_queue_list& reply);
+
+/// 201, or 200 where the message was there already.
+response answer(const call& asked, const message_published& reply);
+
+/// 200, whatever became of each.
+response answer(const call& asked, const message_batch_published& reply);
+
+response answer(const call& asked, const messages_received& reply);
+
+response answer(const call& asked, const message_settled& reply);
+
+response answer(const call& asked, const messages_settled& reply);
+
+response answer(const call& asked, const message_page& reply);
+
+response answer(const call& asked, const redrive_result& reply);
+
+/// Answers for a queue that is not there and counts as empty.
+/// @pre `asked.if_absent` is `empty`
+response answer_for_empty(const pull_call& asked);
+
 response answer(const call& asked, const operation_record& reply);
 
 response answer(const call& asked, const operation_list& reply);
@@ -171,7 +245,7 @@ response answer(const call& asked, const usage_list& reply);
 response answer(const call& asked, const ready_for_work& reply);
 
 /// The status belongs to the code, see `problem.hpp`.
-response answer(const error& reason);
+response answer(const call& asked, const error& reason);
 
 response alive();
 

@@ -81,8 +81,11 @@ response answer(const call& asked, const job_list& reply) {
   return with_body(200, encode(reply, list.payloads, cursor));
 }
 
-response answer(const call&, const jobs_removed& reply) {
-  return with_body(200, encode(reply));
+response answer(const call& asked, const jobs_removed& reply) {
+  auto result = with_body(200, encode(reply));
+  if (family_of(asked) == api_family::messages)
+    result.shape = body_shape::data;
+  return result;
 }
 
 response answer(const call&, const replay_plan& reply) {
@@ -147,8 +150,8 @@ response answer(const call&, const ready_for_work&) {
   return with_body(200, R"({"status":"ready"})");
 }
 
-response answer(const error& reason) {
-  return make_problem(reason);
+response answer(const call& asked, const error& reason) {
+  return make_problem(reason, family_of(asked));
 }
 
 response alive() {

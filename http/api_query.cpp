@@ -13,7 +13,6 @@ namespace tidegate::http {
 namespace {
 
 constexpr std::size_t limit_max = 1000;
-constexpr std::size_t limit_default = 100;
 
 std::optional<std::size_t> parse_limit(std::string_view text) {
   std::size_t value = 0;
@@ -38,17 +37,6 @@ std::optional<T> read_one_of(query_reader& query, std::string_view name,
   }
   query.complain(name, list_of(words), *text);
   return std::nullopt;
-}
-
-std::optional<wall_time> read_instant(query_reader& query,
-                                      std::string_view name) {
-  auto text = query.find(name);
-  if (!text)
-    return std::nullopt;
-  auto at = parse_iso8601(*text);
-  if (!at)
-    query.complain(name, iso8601_form, *text);
-  return at;
 }
 
 std::optional<std::string> read_limit_key(query_reader& query) {
@@ -82,14 +70,14 @@ constexpr std::string_view cursor_form = "the nextCursor of an earlier page";
 
 } // namespace
 
-std::size_t read_limit(query_reader& query) {
+std::size_t read_limit(query_reader& query, std::size_t otherwise) {
   auto text = query.find("limit");
   if (!text)
-    return limit_default;
+    return otherwise;
   auto limit = parse_limit(*text);
   if (!limit)
     query.complain("limit", "1 to 1000", *text);
-  return limit.value_or(limit_default);
+  return limit.value_or(otherwise);
 }
 
 std::optional<std::string> read_cursor(query_reader& query,
@@ -119,6 +107,17 @@ bool read_flag(query_reader& query, std::string_view name) {
   if (text && *text != "true" && *text != "false")
     query.complain(name, "true or false", *text);
   return text && *text == "true";
+}
+
+std::optional<wall_time> read_instant(query_reader& query,
+                                      std::string_view name) {
+  auto text = query.find(name);
+  if (!text)
+    return std::nullopt;
+  auto at = parse_iso8601(*text);
+  if (!at)
+    query.complain(name, iso8601_form, *text);
+  return at;
 }
 
 std::optional<std::int64_t> read_day(query_reader& query,

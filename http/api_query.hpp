@@ -14,8 +14,8 @@
 
 namespace tidegate::http {
 
-/// Reads `limit`: 1 to 1000, else 100.
-std::size_t read_limit(query_reader& query);
+/// Reads `limit`: 1 to 1000, else `otherwise`.
+std::size_t read_limit(query_reader& query, std::size_t otherwise = 100);
 
 /// Reads `cursor`, nothing where there is none or a wrong one.
 std::optional<std::string> read_cursor(query_reader& query,
@@ -27,6 +27,10 @@ std::optional<std::uint64_t> read_number_cursor(query_reader& query,
 
 /// Reads `name`, which is `true` or `false`; else false.
 bool read_flag(query_reader& query, std::string_view name);
+
+/// Reads `name`, an instant.
+std::optional<wall_time> read_instant(query_reader& query,
+                                      std::string_view name);
 
 /// Reads `name`, a day.
 std::optional<std::int64_t> read_day(query_reader& query,

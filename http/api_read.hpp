@@ -16,23 +16,27 @@ namespace tidegate::http {
 /// What was read, or what to answer instead.
 using outcome = std::variant<call, response>;
 
+/// Returns the 403 to a key that lacks a scope.
+response forbid(scope required, api_family family);
+
 // -- parts of reading ---------------------------------------------------------
 
 /// Goes on with `f` where `what` was read, else says what is wrong.
 template <class T, class F>
-outcome proceed(decoded<T> what, F f) {
+outcome proceed(decoded<T> what, F f, api_family family = api_family::jobs) {
   if (auto wrong = std::get_if<malformed>(&what))
-    return make_problem(problem::malformed_json, wrong->sentence);
+    return make_problem(problem::malformed_json, wrong->sentence, family);
   if (auto wrong = std::get_if<complaints>(&what))
-    return make_problem(*wrong);
+    return make_problem(*wrong, family);
   return f(std::get<T>(what));
 }
 
 /// Returns `result` unless something is wrong with the query.
 template <class T>
-outcome finish(query_reader& query, T result) {
+outcome
+finish(query_reader& query, T result, api_family family = api_family::jobs) {
   if (auto wrong = query.finish(); !wrong.empty())
-    return make_problem(wrong);
+    return make_problem(wrong, family);
   return result;
 }
 
@@ -87,6 +91,42 @@ outcome read_list_api_keys(request& what, const api_options& options);
 outcome read_revoke_api_key(request& what, const api_options& options);
 
 outcome read_usage(request& what, const api_options& options);
+
+// -- pull queues --------------------------------------------------------------
+
+outcome read_create_pull_queue(request& what, const api_options& options);
+
+outcome read_patch_pull_queue(request& what, const api_options& options);
+
+outcome read_list_pull_queues(request& what, const api_options& options);
+
+outcome read_delete_pull_queue(request& what, const api_options& options);
+
+outcome read_get_pull_queue(request& what, const api_options& options);
+
+outcome read_pull_stats(request& what, const api_options& options);
+
+outcome read_purge_pull_queue(request& what, const api_options& options);
+
+outcome read_publish_message(request& what, const api_options& options);
+
+outcome read_publish_messages(request& what, const api_options& options);
+
+outcome read_consume(request& what, const api_options& options);
+
+template <settle_message::kind Kind>
+outcome read_settle(request& what, const api_options& options);
+
+template <settle_message::kind Kind>
+outcome read_settle_batch(request& what, const api_options& options);
+
+outcome read_peek(request& what, const api_options& options);
+
+outcome read_list_dead_messages(request& what, const api_options& options);
+
+outcome read_redrive(request& what, const api_options& options);
+
+// -- templates ----------------------------------------------------------------
 
 template <list_kind Kind>
 outcome read_jobs(request& what, const api_options& options);

@@ -43,6 +43,16 @@ void blocked_by_member(json_writer& out, const std::vector<blocked_by>& list) {
   out.end_array();
 }
 
+std::string exact_time(wall_time at) {
+  return to_iso8601(at, precision::microseconds);
+}
+
+void end_items(json_writer& out, std::string_view next_cursor) {
+  out.end_array();
+  text_member(out, "next_cursor", next_cursor);
+  out.end_object();
+}
+
 void end_page(json_writer& out, std::string_view next_cursor) {
   out.end_array();
   text_member(out, "nextCursor", next_cursor);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,8 +37,14 @@ void headers_member(json_writer& out, const std::vector<header>& headers);
 
 void blocked_by_member(json_writer& out, const std::vector<blocked_by>& list);
 
+/// Prints `at` with its microseconds.
+std::string exact_time(wall_time at);
+
 /// Ends a page: `items` were begun.
 void end_page(json_writer& out, std::string_view next_cursor);
+
+/// The same for messages and their queues.
+void end_items(json_writer& out, std::string_view next_cursor);
 
 /// Prints a page whose items `write` prints.
 template <class Range, class F>

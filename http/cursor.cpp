@@ -27,6 +27,10 @@ std::string_view purpose_of(list_kind kind) {
       return "tidegate operations 2:";
     case list_kind::api_keys:
       return "tidegate api keys 2:";
+    case list_kind::pull_queues:
+      return "tidegate pull queues 2:";
+    case list_kind::dead_messages:
+      return "tidegate dead messages 2:";
   }
   return "tidegate:";
 }

@@ -16,6 +16,8 @@ enum class list_kind : std::uint8_t {
   limit_keys,
   operations,
   api_keys,
+  pull_queues,
+  dead_messages,
 };
 
 /// A list that has pages. A cursor of one is none of another.

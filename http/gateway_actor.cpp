@@ -164,7 +164,7 @@ void gateway_state::fail(const error& reason, const pending_call_ptr& c) {
     look_up(c);
     return;
   }
-  finish(c, answer(reason));
+  finish(c, answer(c->what, reason));
 }
 
 void gateway_state::finish(const pending_call_ptr& c, response what) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ struct pending_call {
   /// Whether the queue was looked up for this call. A handle from the cache may
   /// be that of a queue that is gone.
   bool looked_up = false;
+
+  /// Of a `pull_call`: the queue that it goes to, once that is known.
+  std::string target = {};
 };
 
 using pending_call_ptr = std::shared_ptr<pending_call>;
@@ -44,16 +48,16 @@ struct gateway_peers {
 
 /// Handles of queues by the name or number that a project knows them by. Holds
 /// a bounded number of them.
-template <class Name>
+template <class Name, class Actor = queue_actor>
 class queue_cache {
 public:
   /// Returns the handle, null where it is not known.
-  const queue_actor* find(std::string_view project, Name name) const {
+  const Actor* find(std::string_view project, Name name) const {
     auto i = queues_.find(key_view{project, name});
     return i == queues_.end() ? nullptr : &i->second;
   }
 
-  void put(std::string_view project, Name name, queue_actor queue) {
+  void put(std::string_view project, Name name, Actor queue) {
     if (queues_.size() >= size_max)
       queues_.clear();
     queues_.insert_or_assign(key{std::string{project}, stored{name}},
@@ -99,7 +103,7 @@ private:
     }
   };
 
-  std::unordered_map<key, queue_actor, hash, equal> queues_;
+  std::unordered_map<key, Actor, hash, equal> queues_;
 };
 
 class gateway_state {
@@ -117,6 +121,7 @@ private:
   void execute(const T& what, const pending_call_ptr& c);
   void execute(const queue_call& what, const pending_call_ptr& c);
   void execute(const job_call& what, const pending_call_ptr& c);
+  void execute(const pull_call& what, const pending_call_ptr& c);
   void execute(const health_check& what, const pending_call_ptr& c);
   void execute(const ready_check& what, const pending_call_ptr& c);
 
@@ -126,6 +131,26 @@ private:
   template <class Message>
   void look_up(Message what, const pending_call_ptr& c);
   void look_up(const pending_call_ptr& c);
+
+  // -- pull queues, see gateway_pull.cpp --------------------------------------
+
+  using on_found = std::function<void(const pull_queue_actor&)>;
+  using on_missed = std::function<void(const error&)>;
+
+  void find_pull(const std::string& project, const std::string& name, bool make,
+                 on_found found, on_missed missed);
+  void find_target(const pull_call& what, const pending_call_ptr& c);
+  void look_up_pull(const pull_call& what, const pending_call_ptr& c);
+  void ask_pull(const pull_queue_actor& queue, const pending_call_ptr& c);
+  template <class Message>
+  void send_pull(const pull_queue_actor& queue, const Message& what,
+                 const pending_call_ptr& c);
+  void miss(const error& reason, const pending_call_ptr& c);
+  void wait_for_queue(const pending_call_ptr& c);
+  void fail_pull(const error& reason, const pending_call_ptr& c);
+
+  // ---------------------------------------------------------------------------
+
   void remember(const queue_actor& queue, const call& what);
   bool forget(const call& what);
   void fail(const error& reason, const pending_call_ptr& c);
@@ -135,6 +160,7 @@ private:
   gateway_peers peers_;
   queue_cache<std::string_view> by_name_;
   queue_cache<queue_id> by_id_;
+  queue_cache<std::string_view, pull_queue_actor> pull_by_name_;
   std::size_t under_way_ = 0;
 };
 

@@ -27,21 +27,24 @@ std::optional<std::string_view> find_header(const request_head& head,
   return std::nullopt;
 }
 
-responder::responder(std::shared_ptr<reply_sink> sink, std::uint64_t number)
-  : sink_(std::move(sink)), number_(number) {
+responder::responder(std::shared_ptr<reply_sink> sink, std::uint64_t number,
+                     api_family family)
+  : sink_(std::move(sink)), number_(number), family_(family) {
   // nop
 }
 
 responder& responder::operator=(responder&& other) noexcept {
   std::swap(sink_, other.sink_);
   std::swap(number_, other.number_);
+  std::swap(family_, other.family_);
   return *this;
 }
 
 responder::~responder() {
   if (sink_)
-    sink_->reply(number_, make_problem(problem::overloaded,
-                                       "The request was not answered"));
+    sink_->reply(number_,
+                 make_problem(problem::overloaded,
+                              "The request was not answered", family_));
 }
 
 void responder::operator()(response what) {

@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,6 +70,20 @@ struct admission {
 
   /// Read only where it goes along with what is published.
   trace_context trace;
+
+  /// The header `idempotency-key`, read only where a message is published.
+  std::optional<std::string> idempotency_key = {};
+};
+
+/// Whether the client of a call that waits is still there. Shared by the
+/// connection, which notices, and by whoever would do something for it.
+struct client_watch {
+  /// Set by the connection. Any thread reads it.
+  std::atomic<bool> gone = false;
+
+  /// Set before the request's handler returns: the call waits, so a client that
+  /// sends nothing more has gone away.
+  bool wanted = false;
 };
 
 /// A request that was let in, with its body.
@@ -83,6 +99,49 @@ struct request {
   /// Address of the client, without its port. Shared by all requests of a
   /// connection, never null.
   std::shared_ptr<const std::string> peer;
+
+  /// See `admission`.
+  std::optional<std::string> idempotency_key = {};
+
+  /// Of routes whose answer may be a long time in coming, else null.
+  std::shared_ptr<client_watch> watch = {};
+};
+
+/// Hears when a response did not reach the socket: when the last copy goes and
+/// nobody has said that it was written.
+class loss_notice {
+public:
+  /// `lost` is called once or not at all, from any thread. Must not throw.
+  explicit loss_notice(std::function<void()> lost) : lost_(std::move(lost)) {
+    // nop
+  }
+
+  loss_notice(const loss_notice&) = delete;
+
+  loss_notice& operator=(const loss_notice&) = delete;
+
+  ~loss_notice() {
+    if (lost_)
+      lost_();
+  }
+
+  /// Says that all of the response has been written.
+  void written() {
+    lost_ = nullptr;
+  }
+
+private:
+  std::function<void()> lost_;
+};
+
+/// What the server puts around a body.
+enum class body_shape : std::uint8_t {
+  /// Nothing.
+  plain,
+  /// `{"ok": true, "data": <body>, "metadata": {…}}`
+  data,
+  /// `{"ok": false, "error": <body>, "metadata": {…}}`
+  error,
 };
 
 /// What is sent back. The server adds `content-length`, `date`, `connection`
@@ -95,6 +154,11 @@ struct response {
 
   /// JSON; empty: none.
   std::string body;
+
+  body_shape shape = body_shape::plain;
+
+  /// May be null. Copies of a response share it.
+  std::shared_ptr<loss_notice> notice = {};
 };
 
 /// Takes the one response to a request.
@@ -111,7 +175,9 @@ public:
 /// 503, so that no client waits for ever.
 class responder {
 public:
-  responder(std::shared_ptr<reply_sink> sink, std::uint64_t number);
+  /// `family` is that of the request.
+  responder(std::shared_ptr<reply_sink> sink, std::uint64_t number,
+            api_family family = api_family::jobs);
 
   responder(responder&&) noexcept = default;
 
@@ -126,6 +192,7 @@ public:
 private:
   std::shared_ptr<reply_sink> sink_;
   std::uint64_t number_ = 0;
+  api_family family_ = api_family::jobs;
 };
 
 } // namespace tidegate::http

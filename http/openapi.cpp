@@ -19,6 +19,9 @@ constexpr std::string_view head = R"json({"openapi": "3.1.0",
 {"name": "Callbacks", "description": "What workers report in ack mode"},
 {"name": "Limit keys", "description": "Gates inside of a queue"},
 {"name": "Dead letters", "description": "Jobs that were given up on"},
+{"name": "Pull queues", "description": "Queues that workers receive from"},
+{"name": "Messages", "description":
+"Publishing, receiving and settling messages"},
 {"name": "Operations", "description": "What runs for a while"},
 {"name": "API keys", "description": "Who may call"},
 {"name": "Usage", "description": "What a project has done"},
@@ -51,54 +54,28 @@ constexpr std::string_view tail = R"json(,
 "headers": {"retry-after": {"schema": {"type": "integer"}}},
 "content": {"application/json": {"schema":
 {"$ref": "#/components/schemas/Error"}}}},
+"Refused": {"description": "error.code says why",
+"content": {"application/json": {"schema":
+{"$ref": "#/components/schemas/MessageError"}, "example": {"ok": false,
+"error": {"code": "INVALID_ARGUMENT", "message":
+"delay_seconds must be a whole number from 0 to 604800, got -1", "details":
+{"fieldErrors": {"delay_seconds":
+["must be a whole number from 0 to 604800, got -1"]}}}, "metadata":
+{"request_id": "0123456789abcdef", "latency_ms": 0.052}}}}},
 "Unavailable": {"description": "overloaded, draining or storage_unavailable",
 "headers": {"retry-after": {"schema": {"type": "integer"}}},
 "content": {"application/json": {"schema":
 {"$ref": "#/components/schemas/Error"}}}}}}})json";
-
-/// Returns `text` without the blanks between its tokens.
-std::string compact(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  auto in_string = false;
-  auto escaped = false;
-  for (auto c : text) {
-    if (!in_string && (c == ' ' || c == '\n'))
-      continue;
-    out += c;
-    if (c == '"' && !escaped)
-      in_string = !in_string;
-    escaped = in_string && c == '\\' && !escaped;
-  }
-  return out;
-}
 
 void add_all(std::string& out, std::initializer_list<std::string_view> texts) {
   for (auto text : texts)
     out += text;
 }
 
-/// Cuts the first word off `words`.
-std::string_view take_word(std::string_view& words) {
-  auto end = words.find(' ');
-  auto word = words.substr(0, end);
-  words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
-  return word;
-}
-
 void add_parameter(std::string& out, std::string_view name) {
   if (out.back() != '[')
     out += ',';
   add_all(out, {R"({"$ref":"#/components/parameters/)", name, "\"}"});
-}
-
-/// Returns the name of the parameter that stands in braces in `path`.
-std::string_view parameter_in(std::string_view path, std::string_view brace) {
-  if (brace != "id")
-    return brace;
-  if (path.starts_with("/v1/jobs/"))
-    return "jobId";
-  return path.starts_with("/v1/keys/") ? "keyId" : "operationId";
 }
 
 void add_parameters(std::string& out, const route& line, const route_doc& doc) {
@@ -121,6 +98,18 @@ void add_content(std::string& out, std::string_view schema,
   out += "}}";
 }
 
+/// The same in an envelope.
+void add_data(std::string& out, const route_doc& doc) {
+  add_all(out,
+          {R"("content":{"application/json":{"schema":{"type":"object",)",
+           R"("required":["ok","data","metadata"],"properties":{"ok":)",
+           R"({"const":true},"data":{"$ref":"#/components/schemas/)",
+           doc.response, R"("},"metadata":{"$ref":"#/components/schemas/)",
+           R"(Metadata"}}},"example":{"ok":true,"data":)", doc.response_example,
+           R"(,"metadata":{"request_id":"0123456789abcdef",)",
+           R"("latency_ms":0.412}}}})"});
+}
+
 void add_body(std::string& out, const route_doc& doc) {
   if (doc.request.empty())
     return;
@@ -130,12 +119,20 @@ void add_body(std::string& out, const route_doc& doc) {
   out += '}';
 }
 
+bool is_message(const route_doc& doc) {
+  return doc.what >= operation::create_pull_queue
+         && doc.what < operation::discover;
+}
+
 void add_success(std::string& out, const route_doc& doc, unsigned status) {
   add_all(out, {"\"", std::to_string(status), R"(":{"description":)",
                 status == 201 ? R"("It was made")" : R"("Success")"});
   if (!doc.response.empty()) {
     out += ',';
-    add_content(out, doc.response, doc.response_example);
+    if (is_message(doc))
+      add_data(out, doc);
+    else
+      add_content(out, doc.response, doc.response_example);
   }
   out += '}';
 }
@@ -146,36 +143,45 @@ void add_error(std::string& out, std::string_view status,
                 "\"}"});
 }
 
-void add_conflict(std::string& out, std::string_view codes) {
-  if (codes.empty())
+void add_conflict(std::string& out, const route_doc& doc) {
+  if (doc.conflicts.empty())
     return;
-  add_all(out, {R"(,"409":{"description":"One of )", codes, "\","});
-  add_content(out, "Error", {});
+  add_all(out, {R"(,"409":{"description":"One of )", doc.conflicts, "\","});
+  add_content(out, is_message(doc) ? "MessageError" : "Error", {});
   out += '}';
 }
 
+/// Whether something that is asked for by name may be missing.
+bool may_miss(const route& line, const route_doc& doc) {
+  if (line.path.find('{') != std::string_view::npos)
+    return true;
+  return is_message(doc) && line.required == scope::work;
+}
+
 void add_responses(std::string& out, const route& line, const route_doc& doc) {
+  auto add = [&](std::string_view status, std::string_view name) {
+    add_error(out, status, is_message(doc) ? "Refused" : name);
+  };
   out += R"(,"responses":{)";
   add_success(out, doc, doc.status);
   if (doc.other_status != 0) {
     out += ',';
     add_success(out, doc, doc.other_status);
   }
-  add_error(out, "400", "BadRequest");
+  add("400", "BadRequest");
   if (!line.open) {
-    add_error(out, "401", "Unauthenticated");
-    add_error(out, "403", "Forbidden");
+    add("401", "Unauthenticated");
+    add("403", "Forbidden");
   }
-  if (line.path.find('{') != std::string_view::npos)
-    add_error(out, "404", "NotFound");
-  add_conflict(out, doc.conflicts);
+  if (may_miss(line, doc))
+    add("404", "NotFound");
+  add_conflict(out, doc);
   if (!doc.request.empty())
-    add_error(out, "413", "TooLarge");
+    add("413", "TooLarge");
   if (line.required == scope::publish)
-    add_error(out, "429", "TooMany");
-  if (line.operation != operation::health
-      && line.operation != operation::openapi)
-    add_error(out, "503", "Unavailable");
+    add("429", "TooMany");
+  if (!line.open || line.operation == operation::readiness)
+    add("503", "Unavailable");
   out += '}';
 }
 
@@ -198,7 +204,7 @@ std::string quoted(std::string_view text) {
 }
 
 void add_operation(std::string& out, const route& line) {
-  const auto& doc = route_docs()[static_cast<std::size_t>(line.operation)];
+  const auto& doc = doc_of(line.operation);
   add_all(out, {"\"", lower(line.method), R"(":{"operationId":")", doc.id,
                 R"(","tags":[")", doc.tag, R"("],"summary":)",
                 quoted(line.summary), ","});
@@ -241,13 +247,53 @@ void add_paths(std::string& out) {
 std::string print() {
   std::string out{head};
   add_paths(out);
-  add_all(out,
-          {R"(,"components":{"schemas":{)", schemas(), ",", queue_schemas(),
-           R"(},"parameters":{)", parameters(), "}", tail});
+  add_all(out, {R"(,"components":{"schemas":{)", all_schemas(),
+                R"(},"parameters":{)", parameters(), "}", tail});
   return compact(out);
 }
 
 } // namespace
+
+std::string compact(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  auto in_string = false;
+  auto escaped = false;
+  for (auto c : text) {
+    if (!in_string && (c == ' ' || c == '\n'))
+      continue;
+    out += c;
+    if (c == '"' && !escaped)
+      in_string = !in_string;
+    escaped = in_string && c == '\\' && !escaped;
+  }
+  return out;
+}
+
+std::string_view take_word(std::string_view& words) {
+  auto end = words.find(' ');
+  auto word = words.substr(0, end);
+  words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
+  return word;
+}
+
+std::string_view parameter_in(std::string_view path, std::string_view brace) {
+  if (brace != "id")
+    return brace;
+  if (path.starts_with("/v1/jobs/"))
+    return "jobId";
+  if (path.starts_with("/v1/keys/"))
+    return "keyId";
+  return path.starts_with("/v1/discovery/") ? "capabilityId" : "operationId";
+}
+
+std::string all_schemas() {
+  std::string out{job_schemas()};
+  return out.append(",")
+    .append(queue_schemas())
+    .append(",")
+    .append(message_schemas());
+}
 
 const std::string& openapi_document() {
   static const auto result = print();

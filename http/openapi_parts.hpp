@@ -45,13 +45,33 @@ struct route_doc {
   std::string_view conflicts = {};
 };
 
-/// Returns what is to be said of every route, in the order of `operation`.
-std::span<const route_doc> route_docs();
+/// Returns what is to be said of a route.
+const route_doc& doc_of(operation what);
 
-/// Returns the members of `components/schemas` but those of queues, as JSON.
-std::string_view schemas();
+/// Returns that of the routes from `create_pull_queue` to `discover_one`, in
+/// the order of `operation`.
+std::span<const route_doc> message_route_docs();
 
-/// Returns the members of `components/schemas` that are about queues, as JSON.
+/// Returns the name of the parameter that stands as `brace` in braces in
+/// `path`.
+std::string_view parameter_in(std::string_view path, std::string_view brace);
+
+/// Returns JSON without the blanks between its tokens.
+std::string compact(std::string_view text);
+
+/// Cuts the first word off `words`.
+std::string_view take_word(std::string_view& words);
+
+/// Returns the members of `components/schemas`, as JSON.
+std::string all_schemas();
+
+/// Returns those that are about pull queues, as JSON.
+std::string message_schemas();
+
+/// Returns those that are about jobs and everything else, as JSON.
+std::string_view job_schemas();
+
+/// Returns those that are about push queues, as JSON.
 std::string queue_schemas();
 
 /// Returns the members of `components/parameters`, as JSON: every parameter of

@@ -342,6 +342,9 @@ constexpr std::array docs = {
     .response = "Usage",
     .response_example = examples::usage,
   },
+};
+
+constexpr std::array open_docs = {
   route_doc{
     .what = operation::openapi,
     .id = "getDescription",
@@ -366,19 +369,28 @@ constexpr std::array docs = {
   },
 };
 
-constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < docs.size(); ++i)
-    if (static_cast<std::size_t>(docs[i].what) != i)
+template <std::size_t N>
+constexpr bool
+is_in_order(const std::array<route_doc, N>& part, operation first) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (static_cast<std::size_t>(part[i].what)
+        != static_cast<std::size_t>(first) + i)
       return false;
   return true;
 }
 
-static_assert(is_in_order());
+static_assert(is_in_order(docs, operation::create_queue));
+static_assert(is_in_order(open_docs, operation::openapi));
 
 } // namespace
 
-std::span<const route_doc> route_docs() {
-  return docs;
+const route_doc& doc_of(operation what) {
+  auto index = static_cast<std::size_t>(what);
+  if (index < docs.size())
+    return docs[index];
+  if (what >= operation::openapi)
+    return open_docs[index - static_cast<std::size_t>(operation::openapi)];
+  return message_route_docs()[index - docs.size()];
 }
 
 } // namespace tidegate::http

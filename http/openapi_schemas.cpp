@@ -6,7 +6,7 @@ namespace tidegate::http {
 
 namespace {
 
-constexpr std::string_view all_schemas = R"json(
+constexpr std::string_view schemas = R"json(
 "Error": {"type": "object", "required": ["error", "code"], "properties": {
   "error": {"type": "string", "description": "A sentence for people"},
   "code": {"type": "string"}}},
@@ -232,6 +232,15 @@ constexpr std::string_view all_parameters = R"json(
 "name": {"name": "name", "in": "path", "required": true, "description":
 "Name of a queue",
   "schema": {"type": "string"}, "example": "emails"},
+"queue": {"name": "queue", "in": "path", "required": true, "description":
+"Name of a pull queue",
+  "schema": {"type": "string"}, "example": "webhook-out"},
+"capabilityId": {"name": "id", "in": "path", "required": true, "description":
+"Id of a capability",
+  "schema": {"type": "string"}, "example": "queue.publish"},
+"deadMessageReason": {"name": "reason", "in": "query", "description":
+"Only messages that were moved there",
+  "schema": {"type": "string", "enum": ["max_receive_count"]}},
 "key": {"name": "key", "in": "path", "required": true, "description":
 "A limit key, percent-encoded",
   "schema": {"type": "string"}, "example": "tenant-7"},
@@ -281,8 +290,8 @@ constexpr std::string_view all_parameters = R"json(
 
 } // namespace
 
-std::string_view schemas() {
-  return all_schemas;
+std::string_view job_schemas() {
+  return schemas;
 }
 
 std::string_view parameters() {

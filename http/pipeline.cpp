@@ -1,9 +1,14 @@
 #include "http/pipeline.hpp"
 
+#include <algorithm>
+
+#include "http/problem.hpp"
+
 namespace tidegate::http {
 
-std::uint64_t pipeline::open(response_frame frame, std::size_t bytes) {
-  slots_.push_back({std::move(frame), false, bytes, {}});
+std::uint64_t pipeline::open(response_frame frame, std::size_t bytes,
+                             std::shared_ptr<client_watch> watch) {
+  slots_.push_back({std::move(frame), false, bytes, {}, std::move(watch), {}});
   bytes_ += bytes;
   return first_ + slots_.size() - 1;
 }
@@ -11,7 +16,7 @@ std::uint64_t pipeline::open(response_frame frame, std::size_t bytes) {
 void pipeline::insert(std::string bytes) {
   bytes_ += bytes.size();
   auto size = bytes.size();
-  slots_.push_back({{}, true, size, std::move(bytes)});
+  slots_.push_back({{}, true, size, std::move(bytes), {}, {}});
 }
 
 void pipeline::answer(std::uint64_t number, const response& what,
@@ -20,7 +25,17 @@ void pipeline::answer(std::uint64_t number, const response& what,
   if (index >= slots_.size() || slots_[index].ready)
     return;
   auto& slot = slots_[index];
-  append_response(slot.text, what, slot.frame, date);
+  if (slot.watch && slot.watch->gone) {
+    append_response(slot.text,
+                    make_problem(problem::overloaded,
+                                 "The client went away while it waited",
+                                 slot.frame.family),
+                    slot.frame, date);
+  } else {
+    append_response(slot.text, what, slot.frame, date);
+    slot.notice = what.notice;
+  }
+  slot.watch.reset();
   slot.ready = true;
   bytes_ += slot.text.size() - slot.bytes;
   slot.bytes = slot.text.size();
@@ -31,13 +46,40 @@ void pipeline::end_after_newest() {
     slots_.back().frame.keep_alive = false;
 }
 
-void pipeline::take_ready(std::string& out) {
+void pipeline::end_waits() {
+  for (auto& slot : slots_)
+    if (slot.watch && slot.watch->wanted)
+      slot.watch->gone = true;
+}
+
+void pipeline::abandon() {
+  for (auto& slot : slots_) {
+    if (slot.watch)
+      slot.watch->gone = true;
+    slot.notice.reset();
+  }
+}
+
+bool pipeline::has_waits() const {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const slot& x) { return x.watch && x.watch->wanted; });
+}
+
+bool pipeline::is_abandoned() const {
+  return std::all_of(slots_.begin(), slots_.end(),
+                     [](const slot& x) { return x.watch && x.watch->gone; });
+}
+
+void pipeline::take_ready(std::string& out,
+                          std::vector<std::shared_ptr<loss_notice>>& notices) {
   while (!slots_.empty() && slots_.front().ready) {
     auto& slot = slots_.front();
     if (out.empty())
       out = std::move(slot.text);
     else
       out += slot.text;
+    if (slot.notice)
+      notices.push_back(std::move(slot.notice));
     bytes_ -= slot.bytes;
     slots_.pop_front();
     ++first_;

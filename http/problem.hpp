@@ -23,6 +23,7 @@ enum class problem : std::uint8_t {
   not_found,
   queue_not_found,
   job_not_found,
+  message_not_found,
   method_not_allowed,
   request_timeout,
   queue_exists,
@@ -33,6 +34,8 @@ enum class problem : std::uint8_t {
   job_completed,
   job_dead,
   not_dead,
+  wrong_queue_kind,
+  message_not_in_flight,
   payload_too_large,
   expectation_failed,
   queue_full,
@@ -44,15 +47,21 @@ enum class problem : std::uint8_t {
   storage_unavailable,
 };
 
-/// Returns the `code` that clients see, e.g. `malformed_json`.
+/// Returns the `code` that clients of the first family see, e.g.
+/// `malformed_json`.
 std::string_view code_of(problem what);
 
-/// Returns `{"error": <sentence>, "code": …}` with the status and the headers
-/// that belong to `what`. An empty `sentence` stands for the usual one.
-response make_problem(problem what, std::string_view sentence = {});
+// What is said has the shape of its family: `{"error": <sentence>, "code"}`, or
+// in the envelope `{"code", "message": <sentence>, "details"}`.
+
+/// Returns a response with the status and the headers that belong to `what`. An
+/// empty `sentence` stands for the usual one.
+response make_problem(problem what, std::string_view sentence = {},
+                      api_family family = api_family::jobs);
 
 /// Returns 405 with its `allow`.
-response method_not_allowed(std::string allow);
+response method_not_allowed(std::string allow,
+                            api_family family = api_family::jobs);
 
 /// What is wrong with what a client sent.
 struct complaints {
@@ -71,15 +80,20 @@ struct complaints {
 };
 
 /// Returns 400 `{"error": {"formErrors", "fieldErrors"}, "code":
-/// "validation_failed"}`. Tells of 100 fields at most.
-response make_problem(const complaints& what);
+/// "validation_failed"}`; in the envelope `details` has that, and `message`
+/// sums it up. Tells of 100 fields at most.
+response make_problem(const complaints& what,
+                      api_family family = api_family::jobs);
 
 /// Returns the response to a call that failed.
-response make_problem(const error& reason);
+response make_problem(const error& reason,
+                      api_family family = api_family::jobs);
 
 /// Returns what stands for a refused entry of a batch: `"ok": false` and what a
 /// response of its own would say.
-std::string refused_entry(const complaints& what);
-std::string refused_entry(const error& reason);
+std::string refused_entry(const complaints& what,
+                          api_family family = api_family::jobs);
+std::string refused_entry(const error& reason,
+                          api_family family = api_family::jobs);
 
 } // namespace tidegate::http

@@ -3,6 +3,7 @@ add_library(tidegate_http
   asio_scheduler.cpp
   first_key.cpp
   gateway_actor.cpp
+  gateway_pull.cpp
   log.cpp
   process.cpp)
 target_link_libraries(tidegate_http

@@ -64,12 +64,52 @@ void append_field(std::string& out, std::string_view name,
   out += "\r\n";
 }
 
+/// What stands around a body.
+struct envelope {
+  std::string_view head;
+  std::string tail;
+
+  std::size_t size_around(std::string_view body) const {
+    return head.size() + body.size() + tail.size();
+  }
+};
+
+/// Appends milliseconds with three decimals.
+void append_milliseconds(std::string& out, std::chrono::microseconds span) {
+  auto micros = static_cast<std::uint64_t>(
+    std::max<std::chrono::microseconds::rep>(span.count(), 0));
+  append_number(out, micros / 1000);
+  auto rest = std::to_string(1000 + micros % 1000);
+  rest[0] = '.';
+  out += rest;
+}
+
+envelope make_envelope(body_shape shape, const response_frame& frame) {
+  using std::chrono::duration_cast;
+  using std::chrono::microseconds;
+  envelope result;
+  if (shape == body_shape::plain)
+    return result;
+  result.head = shape == body_shape::data ? R"({"ok":true,"data":)"
+                                          : R"({"ok":false,"error":)";
+  // Whatever is taken for an id needs no escapes.
+  result.tail = R"(,"metadata":{"request_id":")";
+  result.tail += frame.request_id;
+  result.tail += R"(","latency_ms":)";
+  auto span = std::chrono::steady_clock::now() - frame.since;
+  append_milliseconds(result.tail, duration_cast<microseconds>(span));
+  result.tail += "}}";
+  return result;
+}
+
 } // namespace
 
 void append_response(std::string& out, const response& what,
                      const response_frame& frame, std::string_view date) {
   constexpr std::size_t head_bytes = 256;
-  out.reserve(out.size() + head_bytes + what.body.size());
+  auto around = make_envelope(what.shape, frame);
+  auto body_bytes = around.size_around(what.body);
+  out.reserve(out.size() + head_bytes + body_bytes);
   out += "HTTP/1.1 ";
   append_number(out, what.status);
   out += ' ';
@@ -83,17 +123,20 @@ void append_response(std::string& out, const response& what,
     append_field(out, "connection", "keep-alive");
   for (const auto& [name, value] : what.headers)
     append_field(out, name, value);
-  if (!what.body.empty())
+  if (body_bytes > 0)
     append_field(out, "content-type", "application/json");
   // RFC 9110, section 8.6: a 204 has none.
   if (what.status != 204) {
     out += "content-length: ";
-    append_number(out, what.body.size());
+    append_number(out, body_bytes);
     out += "\r\n";
   }
   out += "\r\n";
-  if (!frame.head_only)
-    out += what.body;
+  if (frame.head_only)
+    return;
+  out += around.head;
+  out += what.body;
+  out += around.tail;
 }
 
 std::string_view date_cache::now() {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <ctime>
 #include <string>
 #include <string_view>
@@ -24,9 +25,17 @@ struct response_frame {
 
   /// A valid field value.
   std::string request_id;
+
+  /// Of the request: what is said about it before it reaches the API has that
+  /// shape.
+  api_family family = api_family::jobs;
+
+  /// When the head of the request was there.
+  std::chrono::steady_clock::time_point since{};
 };
 
-/// Appends `what` to `out`. `date` is a valid `Date`.
+/// Appends `what` to `out`, in its envelope where it has one. `date` is a valid
+/// `Date`.
 void append_response(std::string& out, const response& what,
                      const response_frame& frame, std::string_view date);
 

@@ -7,91 +7,6 @@ namespace tidegate::http {
 
 namespace {
 
-constexpr std::array table = {
-  route{"POST", "/v1/queues", operation::create_queue, scope::manage, false,
-        "Create a queue"},
-  route{"GET", "/v1/queues", operation::list_queues, scope::read, false,
-        "List queues by name"},
-  route{"GET", "/v1/queues/{name}", operation::get_queue, scope::read, false,
-        "Show a queue: settings, gate, counts and what blocks it"},
-  route{"PUT", "/v1/queues/{name}", operation::put_queue, scope::manage, false,
-        "Create a queue or replace its settings"},
-  route{"PATCH", "/v1/queues/{name}", operation::patch_queue, scope::manage,
-        false, "Change some settings of a queue"},
-  route{"DELETE", "/v1/queues/{name}", operation::delete_queue, scope::manage,
-        false, "Delete a queue, with live jobs only if forced"},
-  route{"POST", "/v1/queues/{name}/pause", operation::pause_queue,
-        scope::manage, false, "Start no more deliveries"},
-  route{"POST", "/v1/queues/{name}/resume", operation::resume_queue,
-        scope::manage, false, "Start deliveries again"},
-  route{"POST", "/v1/queues/{name}/hold", operation::hold_queue, scope::manage,
-        false, "Hold a queue by hand"},
-  route{"POST", "/v1/queues/{name}/release", operation::release_queue,
-        scope::manage, false, "End a hold: the next job is the probe"},
-  route{"POST", "/v1/queues/{name}/purge", operation::purge_queue,
-        scope::manage, false, "Remove the jobs that wait"},
-  route{"GET", "/v1/queues/{name}/signing-secret", operation::get_secret,
-        scope::manage, false, "Show a queue with its signing secret"},
-  route{"POST", "/v1/queues/{name}/signing-secret/rotate",
-        operation::rotate_secret, scope::manage, false,
-        "Make a new signing secret; both sign for a while"},
-  route{"POST", "/v1/queues/{name}/jobs", operation::publish, scope::publish,
-        false, "Publish a job"},
-  route{"POST", "/v1/queues/{name}/jobs/batch", operation::publish_batch,
-        scope::publish, false, "Publish up to 1000 jobs in one commit",
-        body_class::batch},
-  route{"GET", "/v1/queues/{name}/jobs", operation::list_jobs, scope::read,
-        false, "List the jobs of a queue, newest first"},
-  route{"GET", "/v1/queues/{name}/keys", operation::list_limit_keys,
-        scope::read, false, "List limit keys that are held, probing or busy"},
-  route{"POST", "/v1/queues/{name}/keys/{key}/release",
-        operation::release_limit_key, scope::manage, false,
-        "End the hold of a limit key"},
-  route{"GET", "/v1/queues/{name}/dlq", operation::list_dead_letters,
-        scope::read, false, "List the dead letters of a queue, newest first"},
-  route{"POST", "/v1/queues/{name}/dlq/replay", operation::replay_dead_letters,
-        scope::manage, false,
-        "Replay dead letters, or tell which ones it would be"},
-  route{"DELETE", "/v1/queues/{name}/dlq", operation::delete_dead_letters,
-        scope::manage, false, "Remove dead letters"},
-  route{"GET", "/v1/jobs/{id}", operation::get_job, scope::read, false,
-        "Show a job: state, history and what blocks it"},
-  route{"DELETE", "/v1/jobs/{id}", operation::cancel_job, scope::manage, false,
-        "Cancel a job"},
-  route{"POST", "/v1/jobs/{id}/run-now", operation::run_job_now, scope::manage,
-        false, "End the delay or backoff of a job"},
-  route{"POST", "/v1/jobs/{id}/replay", operation::replay_job, scope::manage,
-        false, "Give a dead job another life"},
-  route{"POST", "/v1/jobs/{id}/ack", operation::ack_job, scope::work, false,
-        "Report that a job is done"},
-  route{"POST", "/v1/jobs/{id}/nack", operation::nack_job, scope::work, false,
-        "Report that a job failed"},
-  route{"POST", "/v1/jobs/{id}/defer", operation::defer_job, scope::work, false,
-        "Report \"not now\": no attempt is spent"},
-  route{"POST", "/v1/jobs/{id}/touch", operation::touch_job, scope::work, false,
-        "Ask for more time until the ack"},
-  route{"GET", "/v1/operations", operation::list_operations, scope::read, false,
-        "List long-running operations, newest first"},
-  route{"GET", "/v1/operations/{id}", operation::get_operation, scope::read,
-        false, "Show how far an operation has come"},
-  route{"DELETE", "/v1/operations/{id}", operation::cancel_operation,
-        scope::manage, false, "Stop an operation where it is"},
-  route{"POST", "/v1/keys", operation::create_api_key, scope::admin, false,
-        "Make an API key; it is shown this once"},
-  route{"GET", "/v1/keys", operation::list_api_keys, scope::admin, false,
-        "List the API keys, without the keys themselves"},
-  route{"DELETE", "/v1/keys/{id}", operation::revoke_api_key, scope::admin,
-        false, "Revoke an API key at once"},
-  route{"GET", "/v1/usage", operation::get_usage, scope::read, false,
-        "Tell what the project has done, day by day"},
-  route{"GET", "/openapi.json", operation::openapi, scope::read, true,
-        "Describe this API as OpenAPI 3.1"},
-  route{"GET", "/healthz", operation::health, scope::read, true,
-        "Is the process up?"},
-  route{"GET", "/readyz", operation::readiness, scope::read, true,
-        "Can the server do its work?"},
-};
-
 /// Most segments in braces.
 constexpr std::size_t params_max = 2;
 
@@ -219,8 +134,14 @@ const char* to_string(scope what) {
   return "unknown";
 }
 
-std::span<const route> routes() {
-  return table;
+api_family family_of(std::string_view target) {
+  constexpr std::string_view prefix = "/v1/queue";
+  auto path = origin_form(target);
+  if (!path.starts_with(prefix))
+    return api_family::jobs;
+  path.remove_prefix(prefix.size());
+  return path.empty() || path[0] == '/' || path[0] == '?' ? api_family::messages
+                                                          : api_family::jobs;
 }
 
 std::variant<route_match, no_route> find_route(std::string_view method,
@@ -231,7 +152,7 @@ std::variant<route_match, no_route> find_route(std::string_view method,
     return malformed();
   auto wanted = method == "HEAD" ? std::string_view{"GET"} : method;
   std::array<std::string_view, params_max> params;
-  for (const auto& entry : table) {
+  for (const auto& entry : routes()) {
     if (entry.method != wanted || !matches(entry.path, path, params))
       continue;
     auto first = percent_decode(params[0]);
@@ -243,7 +164,7 @@ std::variant<route_match, no_route> find_route(std::string_view method,
                        std::move(*fields)};
   }
   no_route miss;
-  for (const auto& entry : table)
+  for (const auto& entry : routes())
     if (matches(entry.path, path, params))
       add_method(miss.allow, entry.method);
   if (!miss.allow.empty())

@@ -116,6 +116,27 @@ enum class operation : std::uint8_t {
   list_api_keys,
   revoke_api_key,
   get_usage,
+  create_pull_queue,
+  get_pull_queue,
+  list_pull_queues,
+  patch_pull_queue,
+  delete_pull_queue,
+  publish_message,
+  publish_messages,
+  consume_messages,
+  ack_message,
+  nack_message,
+  extend_message,
+  release_message,
+  ack_messages,
+  nack_messages,
+  peek_messages,
+  purge_pull_queue,
+  get_pull_stats,
+  list_dead_messages,
+  redrive_messages,
+  discover,
+  discover_one,
   openapi,
   health,
   readiness,
@@ -128,8 +149,19 @@ enum class body_class : std::uint8_t {
   batch,
 };
 
+/// Which of its two shapes an answer has.
+enum class api_family : std::uint8_t {
+  /// Push queues and everything else: as it is.
+  jobs,
+  /// Pull queues, below `/v1/queue/`: in an envelope.
+  messages,
+};
+
 /// One line of the table.
 struct route {
+  /// What it is called in `/v1/discovery`.
+  std::string_view capability;
+
   std::string_view method;
 
   /// Segments in braces stand for any text, e.g. `/v1/queues/{name}`. There are
@@ -148,6 +180,12 @@ struct route {
   std::string_view summary;
 
   body_class body = body_class::usual;
+
+  /// A POST that may be sent twice: the second one changes nothing more.
+  bool repeatable = false;
+
+  /// Whether its answer may be a long time in coming.
+  bool waits = false;
 };
 
 /// Returns every route that there is.
@@ -188,6 +226,10 @@ struct no_route {
   /// For `method_not_allowed`: what would be, e.g. `GET, HEAD, POST`.
   std::string allow;
 };
+
+/// Returns the family that `target` belongs to, whether there is such a route
+/// or not.
+api_family family_of(std::string_view target);
 
 /// Finds the route for `method` (case matters; `HEAD` goes where `GET` goes)
 /// and `target`, in origin form or absolute form (RFC 9112, section 3.2).

@@ -2,13 +2,19 @@
 add_library(tidegate_http_api
   api.cpp
   api_answer.cpp
+  api_answer_pull.cpp
   api_query.cpp
   api_read_access.cpp
+  api_read_pull.cpp
   api_read_queue.cpp
   codec_backoff.cpp
   codec_fields.cpp
   codec_commands.cpp
   codec_publish.cpp
+  codec_pull_fields.cpp
+  codec_pull_messages.cpp
+  codec_pull_settings.cpp
+  codec_pull_work.cpp
   codec_recovery.cpp
   codec_reports.cpp
   codec_settings.cpp
@@ -16,20 +22,27 @@ add_library(tidegate_http_api
   codec_write.cpp
   codec_write_access.cpp
   codec_write_job.cpp
+  codec_write_message.cpp
+  codec_write_pull.cpp
   codec_write_queue.cpp
   cursor.cpp
+  discovery.cpp
   json_scan.cpp
   json_writer.cpp
   key_commands.cpp
   keys.cpp
   message.cpp
   openapi.cpp
+  openapi_pull.cpp
+  openapi_pull_schemas.cpp
   openapi_queues.cpp
   openapi_routes.cpp
   openapi_schemas.cpp
   problem.cpp
+  problem_table.cpp
   query_reader.cpp
   routes.cpp
+  routes_table.cpp
   trace_context.cpp
   utf8.cpp)
 target_link_libraries(tidegate_http_api

@@ -25,6 +25,10 @@ constexpr std::size_t pending_bytes_max = 1024 * 1024;
 // may be as large as a payload, so few of them wait at a time.
 constexpr std::size_t assumed_answer = pending_bytes_max / 4;
 
+/// How much is read of requests that are not taken yet, while somebody waits
+/// whose going away would be noticed behind them.
+constexpr std::size_t ahead_bytes_max = 64 * 1024;
+
 constexpr std::size_t kept_capacity_max = 64 * 1024;
 
 std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
@@ -76,21 +80,28 @@ void session::on_read(boost::system::error_code code, std::size_t bytes) {
     return on_end_of_stream();
   if (code)
     return close();
-  if (state_ == state::lingering)
+  if (state_ != state::open)
     return drop(bytes);
+  if (paused_)
+    ahead_ += bytes;
   reader_.commit(bytes);
   process();
 }
 
 void session::on_end_of_stream() {
   end_of_stream_ = true;
-  if (state_ == state::open) {
-    state_ = state::ending;
-    request_until_.reset();
-  }
   if (state_ == state::lingering)
     return close();
+  pipeline_.end_waits();
+  // Requests that were read ahead are still to be taken.
+  if (state_ == state::open && !(paused_ && reader_.has_unread()))
+    take_no_more();
   end_if_done();
+}
+
+void session::take_no_more() {
+  state_ = state::ending;
+  request_until_.reset();
 }
 
 void session::process() {
@@ -106,6 +117,7 @@ void session::process() {
   }
   processing_ = false;
   flush();
+  watch();
   arm();
 }
 
@@ -116,8 +128,13 @@ bool session::step() {
   paused_ = !request_until_ && !may_take_request();
   if (paused_)
     return false;
+  ahead_ = 0;
   switch (reader_.advance()) {
     case request_reader::step::need_more:
+      if (end_of_stream_) {
+        take_no_more();
+        return false;
+      }
       if (!request_until_ && !reader_.is_idle())
         request_until_ = clock::now() + home_->core->options.request_timeout;
       read();
@@ -133,7 +150,7 @@ bool session::step() {
   }
   if (frame_.request_id.empty())
     frame_.request_id = home_->ids.next();
-  refuse(make_problem(reader_.fault()), false);
+  refuse(make_problem(reader_.fault(), {}, frame_.family), false);
   return false;
 }
 
@@ -142,6 +159,8 @@ void session::on_head() {
   frame_.keep_alive = reader_.keep_alive() && !home_->draining;
   frame_.head_only = head.method == "HEAD";
   frame_.http_1_0 = reader_.is_http_1_0();
+  frame_.family = family_of(head.target);
+  frame_.since = clock::now();
   auto id = find_header(head, "x-request-id");
   frame_.request_id = id && is_request_id(*id) ? std::string{*id}
                                                : home_->ids.next();
@@ -151,22 +170,33 @@ void session::on_head() {
   admitted_ = std::move(std::get<admission>(verdict));
   auto body_bytes_max = body_limit(*admitted_.route.route);
   if (reader_.is_too_large(body_bytes_max))
-    return refuse(make_problem(problem::payload_too_large), false);
+    return refuse(make_problem(problem::payload_too_large, {}, frame_.family),
+                  false);
   if (reader_.has_body() && reader_.expects_continue() && !reader_.has_unread())
     pipeline_.insert("HTTP/1.1 100 Continue\r\n\r\n");
   reader_.read_body(body_bytes_max);
 }
 
 void session::on_request() {
-  request what{std::move(admitted_.route), std::move(admitted_.who),
-               std::move(admitted_.trace), reader_.take_body(),
-               frame_.request_id,          peer_};
+  request what{std::move(admitted_.route),
+               std::move(admitted_.who),
+               std::move(admitted_.trace),
+               reader_.take_body(),
+               frame_.request_id,
+               peer_,
+               std::move(admitted_.idempotency_key)};
   reader_.next();
   request_until_.reset();
-  auto reads = what.route.route->method == "GET";
-  auto number = open_slot(reads ? assumed_answer : what.body.size());
+  if (what.route.route->waits)
+    what.watch = std::make_shared<client_watch>();
+  auto reads = what.route.route->method == "GET" || what.watch;
+  auto family = frame_.family;
+  auto number = open_slot(reads ? assumed_answer : what.body.size(),
+                          what.watch);
   home_->core->requests->handle(std::move(what),
-                                responder{shared_from_this(), number});
+                                responder{shared_from_this(), number, family});
+  if (end_of_stream_)
+    pipeline_.end_waits();
 }
 
 std::size_t session::body_limit(const route& where) const {
@@ -191,10 +221,11 @@ bool session::may_take_request() const {
               < pending_bytes_max;
 }
 
-std::uint64_t session::open_slot(std::size_t bytes) {
+std::uint64_t session::open_slot(std::size_t bytes,
+                                 std::shared_ptr<client_watch> watch) {
   if (!frame_.keep_alive)
     state_ = state::ending;
-  return pipeline_.open(std::exchange(frame_, {}), bytes);
+  return pipeline_.open(std::exchange(frame_, {}), bytes, std::move(watch));
 }
 
 // -- writing ------------------------------------------------------------------
@@ -218,13 +249,22 @@ void session::on_reply(std::uint64_t number, const response& what) {
   arm();
 }
 
+void session::watch() {
+  auto is_deaf = state_ == state::ending
+                 || (state_ == state::open && paused_
+                     && ahead_ < ahead_bytes_max);
+  if (is_deaf && !end_of_stream_ && pipeline_.has_waits())
+    read();
+}
+
 void session::flush() {
   if (!socket_.is_open() || !writing_.empty())
     return;
-  pipeline_.take_ready(out_);
+  pipeline_.take_ready(out_, out_notices_);
   if (out_.empty())
     return end_if_done();
   writing_.swap(out_);
+  writing_notices_.swap(out_notices_);
   write_until_ = clock::now() + home_->core->options.idle_timeout;
   asio::async_write(socket_, asio::buffer(writing_),
                     [self = shared_from_this()](auto code, std::size_t) {
@@ -238,6 +278,8 @@ void session::on_written(boost::system::error_code code) {
   if (code)
     return close();
   writing_.clear();
+  for (auto& notice : std::exchange(writing_notices_, {}))
+    notice->written();
   if (writing_.capacity() > kept_capacity_max)
     writing_.shrink_to_fit();
   idle_until_ = clock::now() + home_->core->options.idle_timeout;
@@ -268,6 +310,9 @@ void session::close() {
   state_ = state::closed;
   boost::system::error_code ignored;
   socket_.close(ignored);
+  pipeline_.abandon();
+  out_notices_.clear();
+  writing_notices_.clear();
   timer_.cancel();
   home_->sessions.erase(this);
   home_->core->connections.give_back();
@@ -278,7 +323,11 @@ bool session::is_idle() const {
 }
 
 void session::end_if_done() {
-  if (state_ == state::ending && is_idle())
+  if (state_ != state::ending || !writing_.empty() || !out_.empty())
+    return;
+  if (end_of_stream_ && pipeline_.is_abandoned())
+    close();
+  else if (pipeline_.empty())
     linger();
 }
 
@@ -297,9 +346,10 @@ void session::linger() {
 
 void session::drop(std::size_t bytes) {
   dropped_ += bytes;
-  if (dropped_ > home_->core->options.linger_bytes_max)
-    return close();
-  read();
+  if (dropped_ <= home_->core->options.linger_bytes_max)
+    return state_ == state::lingering ? read() : watch();
+  if (state_ == state::lingering)
+    close();
 }
 
 // -- time ---------------------------------------------------------------------
@@ -342,7 +392,7 @@ void session::on_timer() {
     return close();
   if (frame_.request_id.empty())
     frame_.request_id = home_->ids.next();
-  refuse(make_problem(problem::request_timeout), false);
+  refuse(make_problem(problem::request_timeout, {}, frame_.family), false);
   flush();
   arm();
 }

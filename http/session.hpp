@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
@@ -71,6 +72,9 @@ private:
 
   void on_end_of_stream();
 
+  /// Ends when all that has been taken is answered.
+  void take_no_more();
+
   /// Reads as many requests as are there and may be taken, then writes. An
   /// exception, such as one for lack of memory, ends the connection.
   void process();
@@ -91,11 +95,16 @@ private:
 
   bool may_take_request() const;
 
-  std::uint64_t open_slot(std::size_t bytes);
+  std::uint64_t open_slot(std::size_t bytes,
+                          std::shared_ptr<client_watch> watch = {});
 
   // -- writing ----------------------------------------------------------------
 
   void on_reply(std::uint64_t number, const response& what);
+
+  /// Goes on to read where no more requests are taken, to notice when a client
+  /// goes away that waits.
+  void watch();
 
   void flush();
 
@@ -109,7 +118,7 @@ private:
 
   void linger();
 
-  /// Goes on to drop what comes, until it is enough.
+  /// Drops what comes, until it is enough.
   void drop(std::size_t bytes);
 
   // -- time -------------------------------------------------------------------
@@ -134,6 +143,9 @@ private:
   response_frame frame_;
   admission admitted_;
 
+  /// Bytes that were read while `paused_`.
+  std::size_t ahead_ = 0;
+
   /// Inside of `process`: answers are written when it ends.
   bool processing_ = false;
 
@@ -149,7 +161,11 @@ private:
   std::string out_;
   std::string writing_;
 
-  /// Bytes that were dropped while lingering.
+  /// Who wants to hear whether those bytes were written.
+  std::vector<std::shared_ptr<loss_notice>> out_notices_;
+  std::vector<std::shared_ptr<loss_notice>> writing_notices_;
+
+  /// Bytes that were dropped because no more requests are taken.
   std::size_t dropped_ = 0;
 
   // Each of these has a meaning only where `next_deadline` looks at it.

@@ -15,16 +15,16 @@ using namespace std::string_literals;
 // history there are, comes from the row of the ended one.
 constexpr char revived_part[] =
   "seq, queue, ?, ?, created_at, ?, ?, ?, tag, ?, ?, ?, ?, ?, ?, "
-  "idempotency_key, priority, ?, limit_key, ?, ?, ?";
+  "idempotency_key, priority, ?, limit_key, ?, ?, ?, ?, ?, ?, key_queue";
 
 std::string copy_to_live_sql() {
-  return "INSERT INTO jobs ("s + job_row::columns + ") SELECT " + revived_part
-         + " FROM ended WHERE seq = ?";
+  return "INSERT INTO jobs ("s + job_row::columns + ", key_queue) SELECT "
+         + revived_part + " FROM ended WHERE seq = ?";
 }
 
 std::string take_sql(const char* table, const char* status) {
   return "DELETE FROM "s + table + " WHERE seq = ? AND queue = ? RETURNING "
-         + status + ", entries, idempotency_key";
+         + status + ", entries, idempotency_key, ifnull(key_queue, queue)";
 }
 
 void count(job_status how, commit_answer& answer) {
@@ -53,7 +53,8 @@ ended_table::ended_table(sqlite::connection& db)
     take_ended_(db, take_sql("ended", "status")),
     take_live_(db, take_sql("jobs", "status")),
     delete_payload_(db, "DELETE FROM payloads WHERE seq = ?"),
-    delete_key_(db, "DELETE FROM idempotency WHERE queue = ? AND key = ?"),
+    delete_key_(
+      db, "DELETE FROM idempotency WHERE queue = ? AND key = ? AND seq = ?"),
     keep_number_(db, "UPDATE meta SET last_job = max(last_job, ?)") {
   // nop
 }
@@ -108,8 +109,9 @@ std::optional<error> ended_table::move_to_live(const job& what,
     .bind(what.background)
     .bind(what.replays)
     .bind(what.reported)
-    .bind(what.reported_delivery)
-    .bind(what.id.seq.value);
+    .bind(what.reported_delivery);
+  job_row::bind_source(copy, what);
+  copy.bind(what.id.seq.value);
   if (auto reason = copy.run())
     return reason;
   auto row = delete_.start();
@@ -150,29 +152,32 @@ std::optional<error> ended_table::remove_one(queue_id queue, job_seq seq,
     auto status = job_status::pending;
     std::uint64_t entries = 0;
     std::string key;
-    row.take(status).take(entries).take(key);
+    queue_id home;
+    row.take(status).take(entries).take(key).take(home.value);
     if (auto reason = row.run())
       return reason;
     count(status, answer);
-    return remove_rest(queue, seq, key, entries > 0);
+    if (!key.empty())
+      if (auto reason = release_key(home, key, seq))
+        return reason;
+    return remove_rest(seq, entries > 0);
   }
   return std::nullopt;
 }
 
-std::optional<error> ended_table::remove_rest(queue_id queue, job_seq seq,
-                                              const std::string& key,
-                                              bool has_history) {
+std::optional<error> ended_table::remove_rest(job_seq seq, bool has_history) {
   auto payload = delete_payload_.start();
   payload.bind(seq.value);
   if (auto reason = payload.run())
     return reason;
-  if (has_history)
-    if (auto reason = history_.remove(seq))
-      return reason;
-  if (key.empty())
-    return std::nullopt;
+  return has_history ? history_.remove(seq) : std::nullopt;
+}
+
+// Another job may have taken the key over.
+std::optional<error>
+ended_table::release_key(queue_id home, const std::string& key, job_seq seq) {
   auto row = delete_key_.start();
-  row.bind(queue.value).bind(key);
+  row.bind(home.value).bind(key).bind(seq.value);
   return row.run();
 }
 
@@ -180,6 +185,12 @@ std::optional<error> ended_table::remove_all(queue_id queue) {
   auto id = std::to_string(queue.value);
   auto theirs = "(SELECT seq FROM jobs WHERE queue = " + id
                 + " UNION ALL SELECT seq FROM ended WHERE queue = " + id + ")";
+  // Theirs that are held in other queues, where they were published.
+  auto delete_keys = [&](const char* table) {
+    return ";DELETE FROM idempotency WHERE (queue, key, seq) IN (SELECT "
+           "key_queue, idempotency_key, seq FROM "s
+           + table + " WHERE queue = " + id + " AND key_queue IS NOT NULL)";
+  };
   // The highest number may be among those that go: it must not be given again.
   return db_.execute(
     "UPDATE meta SET last_job = max(last_job,"
@@ -187,8 +198,8 @@ std::optional<error> ended_table::remove_all(queue_id queue) {
     " coalesce((SELECT max(seq) FROM ended), 0));"
     "DELETE FROM payloads WHERE seq IN "
     + theirs + ";DELETE FROM history WHERE seq IN " + theirs
-    + ";DELETE FROM idempotency WHERE queue = " + id
-    + ";DELETE FROM jobs WHERE queue = " + id
+    + ";DELETE FROM idempotency WHERE queue = " + id + delete_keys("jobs")
+    + delete_keys("ended") + ";DELETE FROM jobs WHERE queue = " + id
     + ";DELETE FROM ended WHERE queue = " + id);
 }
 

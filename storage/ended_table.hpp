@@ -32,8 +32,9 @@ private:
   std::optional<error> move_to_live(const job& what, std::uint64_t entries);
   std::optional<error> remove_one(queue_id queue, job_seq seq,
                                   commit_answer& answer);
-  std::optional<error> remove_rest(queue_id queue, job_seq seq,
-                                   const std::string& key, bool has_history);
+  std::optional<error> remove_rest(job_seq seq, bool has_history);
+  std::optional<error> release_key(queue_id home, const std::string& key,
+                                   job_seq seq);
 
   sqlite::connection& db_;
   history_table history_;

@@ -10,8 +10,7 @@ using namespace std::string_literals;
 using answer = job_queries::answer;
 using found = job_queries::found;
 
-constexpr char joined[] =
-  " JOIN payloads USING (seq) WHERE seq = ? AND queue = ?";
+constexpr char joined[] = " JOIN payloads USING (seq) WHERE seq = ?";
 
 std::string select_live(const char* bytes) {
   return "SELECT "s + job_row::columns + ", " + job_row::context_columns + bytes
@@ -24,10 +23,11 @@ std::string select_ended(const char* bytes) {
          + " FROM ended" + joined;
 }
 
-answer fetch(sqlite::statement& from, queue_id queue, job_seq seq,
-             bool has_payload, bool has_ended) {
+// Nothing where the job is in another queue than `queue`, if there is one.
+answer fetch(sqlite::statement& from, std::optional<queue_id> queue,
+             job_seq seq, bool has_payload, bool has_ended) {
   auto row = from.start();
-  row.bind(seq.value).bind(queue.value);
+  row.bind(seq.value);
   if (!row.next()) {
     if (auto reason = row.failure())
       return *reason;
@@ -35,6 +35,8 @@ answer fetch(sqlite::statement& from, queue_id queue, job_seq seq,
   }
   found out;
   out.entries = job_row::take(row, out.record.job);
+  if (queue && out.record.job.id.queue != *queue)
+    return std::optional<found>{};
   job_row::take_context(row, out.record.job);
   if (has_payload)
     job_row::take_payload(row, out.record.job);
@@ -66,6 +68,13 @@ answer job_queries::find(queue_id queue, job_seq seq) {
   return fetch(ended_, queue, seq, true, true);
 }
 
+answer job_queries::find(job_seq seq) {
+  auto live = fetch(live_, std::nullopt, seq, true, false);
+  if (!live || *live)
+    return live;
+  return fetch(ended_, std::nullopt, seq, true, true);
+}
+
 answer job_queries::find_bare(queue_id queue, job_seq seq) {
   auto live = fetch(bare_live_, queue, seq, false, false);
   if (!live || *live)
@@ -85,7 +94,7 @@ answer job_queries::find_by_key(queue_id queue, const std::string& key) {
     }
     row.take(seq.value);
   }
-  auto holder = find(queue, seq);
+  auto holder = find(seq);
   if (holder && !*holder)
     return error{errc::storage_unavailable, "an idempotency key names job "
                                               + std::to_string(seq.value)

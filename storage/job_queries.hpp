@@ -34,10 +34,14 @@ public:
   /// no such job.
   answer find(queue_id queue, job_seq seq);
 
-  /// The same without the payload.
+  /// The same in whichever queue it is.
+  answer find(job_seq seq);
+
+  /// Returns a job of a queue without its payload.
   answer find_bare(queue_id queue, job_seq seq);
 
-  /// Returns the job that has an idempotency key, with its payload.
+  /// Returns the job that was published in a queue and has an idempotency key,
+  /// with its payload.
   answer find_by_key(queue_id queue, const std::string& key);
 
 private:

@@ -59,7 +59,10 @@ std::uint64_t take(sqlite::execution& row, job& out) {
     .take(out.limit_key)
     .take(out.replays)
     .take(out.reported)
-    .take(out.reported_delivery);
+    .take(out.reported_delivery)
+    .take(out.source_queue)
+    .take(out.source_receives)
+    .take(out.dead_lettered_at);
   return entries;
 }
 
@@ -102,6 +105,15 @@ void bind_text(sqlite::execution& use, const std::string& value) {
     use.bind_null();
   else
     use.bind(value);
+}
+
+void bind_source(sqlite::execution& use, const job& what) {
+  if (what.source_queue.empty())
+    use.bind_null().bind_null().bind_null();
+  else
+    use.bind(what.source_queue)
+      .bind(what.source_receives)
+      .bind(what.dead_lettered_at);
 }
 
 void bind_context(sqlite::execution& use, const job_context& context) {

@@ -15,7 +15,8 @@ inline constexpr char columns[] =
   "seq, queue, due, expires_at, created_at, waits_for, status, "
   "started_delivery, tag, eligible_at, attempts, defers, deliveries, "
   "waits_since, entries, idempotency_key, priority, background, limit_key, "
-  "replays, reported, reported_delivery";
+  "replays, reported, reported_delivery, source_queue, source_receives, "
+  "dead_lettered_at";
 
 /// The context of a job, which stands beside its payload, in the order of
 /// `take_context`.
@@ -52,6 +53,10 @@ void take_payload(sqlite::execution& row, job& out);
 
 /// Binds `value`, or null where it is empty. It must outlive the execution.
 void bind_text(sqlite::execution& use, const std::string& value);
+
+/// Binds the three columns that say where a message came from: nulls where it
+/// was published in its queue.
+void bind_source(sqlite::execution& use, const job& what);
 
 /// Binds the three columns of a context.
 void bind_context(sqlite::execution& use, const job_context& context);

@@ -19,27 +19,41 @@ public:
   explicit job_table(sqlite::connection& db);
 
   /// Stores the job, or sets `answer` to the one that has its key.
-  std::optional<error> insert(const job& what, commit_answer& answer);
+  std::optional<error> insert(const insert_job& what, commit_answer& answer);
 
   /// Replaces the mutable part of a live job and adds to its history.
   std::optional<error> update(const update_job& what);
 
   /// Moves a live job among the ended ones. The entry becomes part of the ended
   /// row, so that a job that goes well never has a row of history.
-  std::optional<error> end(const end_job& what);
+  std::optional<error> end(const job& what,
+                           const std::optional<history_entry>& entry);
+
+  /// Moves a live message to a queue that exists. Answers whether it was live
+  /// where the record says.
+  std::optional<error> move(const move_message& what, commit_answer& answer);
+
+  /// Returns how often a live job has been delivered, nothing where its queue
+  /// has no such live job.
+  result<std::optional<std::uint64_t>> deliveries(job_id id);
 
 private:
-  std::optional<error> reserve_key(const job& what, commit_answer& answer);
+  std::optional<error> reserve_key(const insert_job& what,
+                                   commit_answer& answer);
+  std::optional<error> take_key_over(const job& what);
 
   sqlite::connection& db_;
   job_queries queries_;
   history_table history_;
   sqlite::statement add_key_;
+  sqlite::statement take_key_;
   sqlite::statement insert_;
   sqlite::statement insert_payload_;
   sqlite::statement update_;
   sqlite::statement copy_to_ended_;
   sqlite::statement delete_live_;
+  sqlite::statement move_;
+  sqlite::statement deliveries_;
 };
 
 } // namespace tidegate

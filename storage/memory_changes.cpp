@@ -26,7 +26,12 @@ std::optional<error> memory_changes::apply_one(const insert_queue& what,
     if (id == added.id
         || (queue.project == added.project && queue.name == added.name))
       return refusal("there is a queue of that number or name");
-  set(where_.queues, added.id, added);
+  auto stored = added;
+  if (stored.kind != queue_kind::pull) {
+    stored.pull = {};
+    stored.totals = {};
+  }
+  set(where_.queues, added.id, stored);
   set(where_.last_queue, std::max(where_.last_queue, added.id));
   return std::nullopt;
 }
@@ -80,11 +85,17 @@ std::optional<error> memory_changes::apply_one(const remove_queue& what,
     return no_queue(what.id);
   auto of_job = [&](auto&, auto& row) { return row.job.id.queue == what.id; };
   auto of_key = [&](auto& key, auto&) { return key.first == what.id; };
-  remove_if(where_.live, of_job);
-  remove_if(where_.ended, of_job);
+  for (auto* table : {&where_.live, &where_.ended}) {
+    for (auto& [seq, row] : *table)
+      if (of_job(seq, row))
+        release_key(seq);
+    remove_if(*table, of_job);
+  }
   remove_if(where_.removals,
             [&](auto&, auto& id) { return id.queue == what.id; });
   remove_if(where_.keys, of_key);
+  remove_if(where_.held_keys,
+            [&](auto&, auto& key) { return key.first == what.id; });
   remove_if(where_.limit_keys, of_key);
   set(where_.queues, what.id, std::nullopt);
   return std::nullopt;

@@ -50,6 +50,11 @@ private:
   maybe_error apply_one(const end_job& what, commit_answer& answer);
   maybe_error apply_one(const revive_job& what, commit_answer& answer);
   maybe_error apply_one(const remove_jobs& what, commit_answer& answer);
+  maybe_error apply_one(const update_pull_settings& what,
+                        commit_answer& answer);
+  maybe_error apply_one(const update_pull_totals& what, commit_answer& answer);
+  maybe_error apply_one(const move_message& what, commit_answer& answer);
+  maybe_error apply_one(const hand_over& what, commit_answer& answer);
   maybe_error apply_one(const insert_operation& what, commit_answer& answer);
   maybe_error apply_one(const update_operation& what, commit_answer& answer);
   maybe_error apply_one(const insert_api_key& what, commit_answer& answer);
@@ -68,6 +73,21 @@ private:
   std::optional<job_record> take_ended(queue_id queue, job_seq seq,
                                        commit_answer& answer);
 
+  /// Returns the live job that `what` names, null where its queue has no such
+  /// live job.
+  const job_record* live(job_id what) const;
+
+  /// Returns the job, live or ended, that keeps `added` out by its key. Where
+  /// that has held it since before `key_since`, it loses the key.
+  const job* key_holder(const insert_job& added);
+
+  /// Takes the key away from a job that has one.
+  void release_key(job_seq holder);
+
+  /// Counts an update of a message that has not been made yet, if it hands the
+  /// message out.
+  void count_receive(const update_job& what);
+
   /// Counts a delivery for the usage, if `entry` tells of one.
   void count_delivery(queue_id queue,
                       const std::optional<history_entry>& entry);
@@ -75,6 +95,16 @@ private:
   /// Applies `change` to the usage of a day.
   template <class F>
   void change_usage(std::int64_t day, queue_id queue, api_key_id by, F change);
+
+  /// Applies `change` to a pull queue, or says that there is none.
+  template <class F>
+  maybe_error change_pull_queue(queue_id id, F change) {
+    auto present = where_.queues.find(id);
+    if (present == where_.queues.end()
+        || present->second.kind != queue_kind::pull)
+      return no_queue(id);
+    return change_queue(id, change);
+  }
 
   /// Applies `change` to a queue, or says that there is none.
   template <class F>

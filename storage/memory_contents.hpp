@@ -27,6 +27,8 @@ struct memory_contents {
   /// Ended jobs in the order in which they may be removed.
   std::map<std::pair<wall_time, job_seq>, job_id> removals;
   std::map<key, job_seq> keys;
+  /// Which of them a job holds.
+  std::map<job_seq, key> held_keys;
   std::map<operation_id, operation_record> operations;
   std::map<api_key_id, api_key_record> api_keys;
   /// Without the names of the queues.

@@ -2,43 +2,14 @@
 
 #include <algorithm>
 
+#include "storage/job_rules.hpp"
 #include "storage/memory_changes.hpp"
+#include "storage/memory_rows.hpp"
 #include "storage/usage_table.hpp"
 
 namespace tidegate {
 
 namespace {
-
-error not_live(const job& what) {
-  return {errc::storage_unavailable,
-          to_string(what.id) + " is not a live job of its queue"};
-}
-
-error wrong_status(const job& what) {
-  return {errc::storage_unavailable,
-          to_string(what.id) + " cannot be stored as " + to_string(what.status)
-            + " by this record"};
-}
-
-bool has_ended(const job& what) {
-  return what.status == job_status::completed
-         || what.status == job_status::dead;
-}
-
-// Takes over what deliveries change; the rest stays as it was published.
-void change(job& stored, const job& what) {
-  stored.status = what.status;
-  stored.attempts = what.attempts;
-  stored.defers = what.defers;
-  stored.deliveries = what.deliveries;
-  stored.due = what.due;
-  stored.waits_for = what.waits_for;
-  stored.waits_since = what.waits_since;
-  stored.expires_at = what.expires_at;
-  stored.started_delivery = what.started_delivery;
-  stored.reported = what.reported;
-  stored.reported_delivery = what.reported_delivery;
-}
 
 void forget_end(job& stored) {
   stored.dead_reason = dead_reason::none;
@@ -60,15 +31,22 @@ void add(job_record& to, const history_entry& entry) {
 std::optional<job_record>
 memory_changes::changed(const job& what,
                         const std::optional<history_entry>& entry) const {
-  auto present = where_.live.find(what.id.seq);
-  if (present == where_.live.end()
-      || present->second.job.id.queue != what.id.queue)
+  auto* present = live(what.id);
+  if (!present)
     return std::nullopt;
-  auto next = present->second;
+  auto next = *present;
   change(next.job, what);
   if (entry)
     add(next, *entry);
   return next;
+}
+
+const job_record* memory_changes::live(job_id what) const {
+  auto present = where_.live.find(what.seq);
+  if (present == where_.live.end()
+      || present->second.job.id.queue != what.queue)
+    return nullptr;
+  return &present->second;
 }
 
 // -- usage --------------------------------------------------------------------
@@ -95,6 +73,17 @@ void memory_changes::count_delivery(queue_id queue,
                  [](usage_record& sum) { ++sum.deliveries; });
 }
 
+void memory_changes::count_receive(const update_job& what) {
+  if (!may_be_receive(what.job, what.entry))
+    return;
+  auto id = what.job.id;
+  auto* before = live(id);
+  if (before && where_.queues.at(id.queue).kind == queue_kind::pull
+      && what.job.deliveries > before->job.deliveries)
+    change_usage(day_of(what.job.due), id.queue, api_key_id{},
+                 [](usage_record& sum) { ++sum.receives; });
+}
+
 // -- publish ------------------------------------------------------------------
 
 std::optional<error> memory_changes::apply_one(const insert_job& what,
@@ -104,20 +93,20 @@ std::optional<error> memory_changes::apply_one(const insert_job& what,
     return wrong_status(added);
   if (!where_.queues.contains(added.id.queue))
     return no_queue(added.id.queue);
-  memory_contents::key key{added.id.queue, added.idempotency_key};
-  if (auto holder = where_.keys.find(key); holder != where_.keys.end()) {
-    auto live = where_.live.find(holder->second);
-    answer.existing = live != where_.live.end()
-                        ? live->second.job
-                        : where_.ended.at(holder->second).job;
+  if (auto* holder = key_holder(what)) {
+    answer.existing = *holder;
     return std::nullopt;
   }
   if (where_.live.contains(added.id.seq) || where_.ended.contains(added.id.seq))
     return refusal("there is a job of that number");
-  if (!added.idempotency_key.empty())
+  if (!added.idempotency_key.empty()) {
+    memory_contents::key key{added.id.queue, added.idempotency_key};
     set(where_.keys, key, added.id.seq);
+    set(where_.held_keys, added.id.seq, key);
+  }
   auto stored = added;
   forget_end(stored);
+  take_source(stored, added);
   set(where_.live, added.id.seq, job_record{stored, {}, 0});
   set(where_.last_job, std::max(where_.last_job, added.id.seq));
   change_usage(day_of(added.created_at), added.id.queue, what.by,
@@ -126,6 +115,30 @@ std::optional<error> memory_changes::apply_one(const insert_job& what,
                  sum.bytes += added.payload.bytes().size();
                });
   return std::nullopt;
+}
+
+const job* memory_changes::key_holder(const insert_job& added) {
+  auto holder =
+    where_.keys.find({added.job.id.queue, added.job.idempotency_key});
+  if (holder == where_.keys.end())
+    return nullptr;
+  auto seq = holder->second;
+  auto live = where_.live.find(seq);
+  auto& found = live != where_.live.end() ? live->second.job
+                                          : where_.ended.at(seq).job;
+  if (found.created_at >= added.key_since)
+    return &found;
+  release_key(seq);
+  return nullptr;
+}
+
+void memory_changes::release_key(job_seq holder) {
+  auto held = where_.held_keys.find(holder);
+  if (held == where_.held_keys.end())
+    return;
+  auto key = held->second;
+  set(where_.keys, key, std::nullopt);
+  set(where_.held_keys, holder, std::nullopt);
 }
 
 // -- deliveries ---------------------------------------------------------------
@@ -137,6 +150,7 @@ std::optional<error> memory_changes::apply_one(const update_job& what,
   auto next = changed(what.job, what.entry);
   if (!next)
     return not_live(what.job);
+  count_receive(what);
   set(where_.live, what.job.id.seq, std::move(next));
   count_delivery(what.job.id.queue, what.entry);
   return std::nullopt;
@@ -193,9 +207,7 @@ std::optional<error> memory_changes::apply_one(const revive_job& what,
     return std::nullopt;
   change(next->job, what.job);
   forget_end(next->job);
-  next->job.eligible_at = what.job.eligible_at;
-  next->job.replays = what.job.replays;
-  next->job.background = what.job.background;
+  change_life(next->job, what.job);
   if (!what.entry.replaced.bytes().empty())
     next->job.payload = what.job.payload;
   add(*next, what.entry);
@@ -207,15 +219,14 @@ std::optional<error> memory_changes::apply_one(const revive_job& what,
 std::optional<error> memory_changes::apply_one(const remove_jobs& what,
                                                commit_answer& answer) {
   for (auto seq : what.seqs) {
-    auto gone = take_ended(what.id, seq, answer);
-    if (auto live = where_.live.find(seq);
-        live != where_.live.end() && live->second.job.id.queue == what.id) {
-      gone = live->second;
+    auto gone = take_ended(what.id, seq, answer).has_value();
+    if (live({what.id, seq, 0})) {
+      gone = true;
       set(where_.live, seq, std::nullopt);
       ++answer.live;
     }
-    if (gone && !gone->job.idempotency_key.empty())
-      set(where_.keys, {what.id, gone->job.idempotency_key}, std::nullopt);
+    if (gone)
+      release_key(seq);
   }
   return std::nullopt;
 }

@@ -81,6 +81,15 @@ public:
     return found;
   }
 
+  result<std::optional<job>> find_message(job_seq seq,
+                                          std::uint64_t tag) override {
+    std::lock_guard guard{contents_->mutex};
+    std::optional<job> found;
+    if (auto* present = row(seq); present && present->job.id.tag == tag)
+      found = present->job;
+    return found;
+  }
+
   result<std::optional<job>>
   find_by_key(queue_id queue, const std::string& idempotency_key) override {
     std::lock_guard guard{contents_->mutex};

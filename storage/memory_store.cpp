@@ -17,7 +17,8 @@ live_job narrow(const job& what) {
   return {what.id.seq,           what.due,       what.expires_at,
           what.created_at,       what.waits_for, what.status,
           what.started_delivery, what.priority,  what.background,
-          what.limit_key};
+          what.limit_key,        what.id.tag,    what.attempts,
+          what.deliveries,       what.replays};
 }
 
 // -- store --------------------------------------------------------------------

@@ -12,9 +12,9 @@ using namespace std::string_literals;
 
 std::string insert_queue_sql() {
   return "INSERT INTO queues ("s + queue_row::settings_columns
-         + ", id, project, name, secret, previous_secret, "
+         + ", id, kind, project, name, secret, previous_secret, "
            "previous_secret_until, created_at) VALUES ("
-         + queue_row::places(queue_row::settings_count + 7) + ")";
+         + queue_row::places(queue_row::settings_count + 8) + ")";
 }
 
 std::string update_queue_sql() {
@@ -29,7 +29,7 @@ std::string set_gate_sql() {
 
 std::string select_sql() {
   return "SELECT "s + queue_row::settings_columns
-         + ", id, project, name, secret, previous_secret, "
+         + ", id, kind, project, name, secret, previous_secret, "
            "previous_secret_until, created_at, completed, dead, starts, "
          + queue_row::gate_columns
          + " FROM queues JOIN counters ON counters.queue = id"
@@ -68,6 +68,7 @@ std::optional<error> queue_table::insert(const queue_record& what) {
   auto row = insert_.start();
   queue_row::bind_settings(row, settings);
   row.bind(what.id.value)
+    .bind(what.kind)
     .bind(what.project)
     .bind(what.name)
     .bind(what.secret)
@@ -159,6 +160,7 @@ result<std::vector<queue_record>> queue_table::load() {
     auto& queue = queues.emplace_back();
     queue_row::take_settings(row, queue);
     row.take(queue.id.value)
+      .take(queue.kind)
       .take(queue.project)
       .take(queue.name)
       .take(queue.secret)

@@ -1,4 +1,5 @@
-// Queues without their jobs: settings, secrets, gate, rate limit.
+// Queues without their jobs and what only pull queues have: settings, secrets,
+// gate, rate limit.
 
 #pragma once
 

@@ -388,6 +388,41 @@ constexpr const char* migrations[] = {
       PRIMARY KEY (day, queue, key)
     ) STRICT, WITHOUT ROWID;
   )",
+  // Version 3. Pull queues. New columns are empty in most rows, and what is
+  // read of all live jobs stands before them.
+  R"(
+    ALTER TABLE queues ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN source_queue TEXT;
+    ALTER TABLE jobs ADD COLUMN source_receives INTEGER;
+    ALTER TABLE jobs ADD COLUMN dead_lettered_at INTEGER;
+    ALTER TABLE jobs ADD COLUMN key_queue INTEGER;
+    ALTER TABLE ended ADD COLUMN source_queue TEXT;
+    ALTER TABLE ended ADD COLUMN source_receives INTEGER;
+    ALTER TABLE ended ADD COLUMN dead_lettered_at INTEGER;
+    ALTER TABLE ended ADD COLUMN key_queue INTEGER;
+
+    CREATE TABLE pull_queues (
+      queue INTEGER PRIMARY KEY,
+      max_receive_count INTEGER NOT NULL,
+      message_retention INTEGER NOT NULL,
+      visibility_timeout INTEGER NOT NULL,
+      delay INTEGER NOT NULL,
+      enable_priority INTEGER NOT NULL,
+      dead_letter_queue TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE pull_totals (
+      queue INTEGER PRIMARY KEY,
+      published INTEGER NOT NULL,
+      received INTEGER NOT NULL,
+      acked INTEGER NOT NULL,
+      nacked INTEGER NOT NULL,
+      expired INTEGER NOT NULL,
+      dead_lettered INTEGER NOT NULL,
+      redriven INTEGER NOT NULL,
+      retired INTEGER NOT NULL
+    ) STRICT;
+  )",
 };
 
 error refusal(std::string message) {

@@ -7,10 +7,11 @@
 namespace tidegate {
 
 snapshot_queries::snapshot_queries(sqlite::connection& db)
-  : queues_(db), limit_keys_(db),
+  : queues_(db), pulls_(db), limit_keys_(db),
     live_(db,
           "SELECT seq, queue, due, expires_at, created_at, waits_for, "
-          "status, started_delivery, priority, background, limit_key "
+          "status, started_delivery, priority, background, tag, attempts, "
+          "deliveries, replays, limit_key "
           "FROM jobs ORDER BY seq") {
   // nop
 }
@@ -24,6 +25,8 @@ result<std::vector<queue_snapshot>> snapshot_queries::load() {
   for (auto& queue : *records) {
     auto& snapshot = snapshots.emplace_back();
     snapshot.queue = std::move(queue);
+    if (auto reason = pulls_.load(snapshot.queue))
+      return *reason;
     if (auto reason = limit_keys_.load(snapshot.queue.id, snapshot.keys))
       return *reason;
   }
@@ -51,6 +54,10 @@ snapshot_queries::load_jobs(std::vector<queue_snapshot>& queues) {
       .take(job.started_delivery)
       .take(job.priority)
       .take(job.background)
+      .take(job.tag)
+      .take(job.attempts)
+      .take(job.deliveries)
+      .take(job.replays)
       .take(job.limit_key);
     auto owner = by_id.find(queue);
     if (owner == by_id.end())

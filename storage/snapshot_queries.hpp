@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "storage/limit_key_table.hpp"
+#include "storage/pull_table.hpp"
 #include "storage/queue_table.hpp"
 #include "storage/sqlite.hpp"
 #include "tidegate/store.hpp"
@@ -24,6 +25,7 @@ private:
   std::optional<error> load_jobs(std::vector<queue_snapshot>& queues);
 
   queue_table queues_;
+  pull_table pulls_;
   limit_key_table limit_keys_;
   sqlite::statement live_;
 };

@@ -20,6 +20,14 @@ std::string select_history() {
          + ", replaced FROM history WHERE seq = ? AND n > ? ORDER BY n";
 }
 
+result<std::optional<job>> without_history(job_queries::answer found) {
+  if (!found)
+    return found.reason();
+  if (!*found)
+    return std::optional<job>{};
+  return std::optional{std::move((*found)->record.job)};
+}
+
 class sqlite_reader : public store_reader {
 public:
   sqlite_reader(std::filesystem::path file, sqlite::connection db)
@@ -39,16 +47,20 @@ public:
     return read<std::optional<job_record>>([&] { return find_now(id); });
   }
 
+  result<std::optional<job>> find_message(job_seq seq,
+                                          std::uint64_t tag) override {
+    return read<std::optional<job>>([&]() -> result<std::optional<job>> {
+      auto found = without_history(jobs_.find(seq));
+      if (found && *found && (*found)->id.tag != tag)
+        found->reset();
+      return found;
+    });
+  }
+
   result<std::optional<job>>
   find_by_key(queue_id queue, const std::string& idempotency_key) override {
-    using answer = result<std::optional<job>>;
-    return read<std::optional<job>>([&]() -> answer {
-      auto found = jobs_.find_by_key(queue, idempotency_key);
-      if (!found)
-        return found.reason();
-      if (!*found)
-        return std::optional<job>{};
-      return std::optional{std::move((*found)->record.job)};
+    return read<std::optional<job>>([&] {
+      return without_history(jobs_.find_by_key(queue, idempotency_key));
     });
   }
 

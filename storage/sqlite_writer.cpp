@@ -9,17 +9,6 @@ namespace tidegate {
 
 namespace {
 
-bool has_ended(const job& what) {
-  return what.status == job_status::completed
-         || what.status == job_status::dead;
-}
-
-error wrong_status(const job& what) {
-  return {errc::storage_unavailable,
-          to_string(what.id) + " cannot be stored as " + to_string(what.status)
-            + " by this record"};
-}
-
 std::string configuration(const sqlite_options& options) {
   // secure_delete, on in some builds, would write every freed page once more.
   return "PRAGMA secure_delete = OFF; PRAGMA synchronous = FULL;"
@@ -35,8 +24,9 @@ std::string configuration(const sqlite_options& options) {
 sqlite_writer::sqlite_writer(sqlite::connection db,
                              const sqlite_options& options)
   : db_(std::move(db)), full_check_bytes_max_(options.full_check_bytes_max),
-    queues_(db_), limit_keys_(db_), jobs_(db_), ended_(db_), operations_(db_),
-    api_keys_(db_), tally_(db_), usage_(db_), snapshots_(db_) {
+    queues_(db_), pulls_(db_), limit_keys_(db_), jobs_(db_), ended_(db_),
+    operations_(db_), api_keys_(db_), tally_(db_), usage_(db_),
+    snapshots_(db_) {
   // nop
 }
 
@@ -86,132 +76,6 @@ sqlite_writer::commit(std::span<const record> batch) {
   return answers;
 }
 
-std::optional<error> sqlite_writer::apply(const insert_queue& what,
-                                          commit_answer&) {
-  return queues_.insert(what.queue);
-}
-
-std::optional<error> sqlite_writer::apply(const update_queue& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  return queues_.update(what);
-}
-
-std::optional<error> sqlite_writer::apply(const update_gate& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  return queues_.set_gate(what.id, what.gate);
-}
-
-std::optional<error> sqlite_writer::apply(const update_rate& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  return queues_.set_rate(what.id, what.rate);
-}
-
-std::optional<error> sqlite_writer::apply(const update_secrets& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  return queues_.set_secrets(what);
-}
-
-std::optional<error> sqlite_writer::apply(const update_limit_key& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  return limit_keys_.set(what);
-}
-
-std::optional<error> sqlite_writer::apply(const remove_queue& what,
-                                          commit_answer&) {
-  if (auto reason = tally_.require(what.id))
-    return reason;
-  // Usage is written with the project of its queue, which is about to go.
-  if (auto reason = usage_.write())
-    return reason;
-  if (auto reason = ended_.remove_all(what.id))
-    return reason;
-  if (auto reason = limit_keys_.remove_all(what.id))
-    return reason;
-  tally_.drop(what.id);
-  return queues_.remove(what.id);
-}
-
-std::optional<error> sqlite_writer::apply(const insert_job& what,
-                                          commit_answer& answer) {
-  if (has_ended(what.job))
-    return wrong_status(what.job);
-  if (auto reason = tally_.require(what.job.id.queue))
-    return reason;
-  if (auto reason = jobs_.insert(what.job, answer))
-    return reason;
-  if (!answer.existing)
-    usage_.count(what);
-  return std::nullopt;
-}
-
-std::optional<error> sqlite_writer::apply(const update_job& what,
-                                          commit_answer&) {
-  if (has_ended(what.job))
-    return wrong_status(what.job);
-  if (auto reason = jobs_.update(what))
-    return reason;
-  usage_.count(what.job.id.queue, what.entry);
-  return std::nullopt;
-}
-
-std::optional<error> sqlite_writer::apply(const end_job& what, commit_answer&) {
-  if (!has_ended(what.job))
-    return wrong_status(what.job);
-  if (auto reason = jobs_.end(what))
-    return reason;
-  tally_.count(what.job.id.queue, what.job.status);
-  usage_.count(what.job.id.queue, what.entry);
-  return std::nullopt;
-}
-
-std::optional<error> sqlite_writer::apply(const revive_job& what,
-                                          commit_answer& answer) {
-  if (has_ended(what.job))
-    return wrong_status(what.job);
-  if (auto reason = ended_.revive(what, answer))
-    return reason;
-  tally_.take_off(what.job.id.queue, answer.completed, answer.dead);
-  return std::nullopt;
-}
-
-std::optional<error> sqlite_writer::apply(const remove_jobs& what,
-                                          commit_answer& answer) {
-  if (auto reason = ended_.remove(what, answer))
-    return reason;
-  tally_.take_off(what.id, answer.completed, answer.dead);
-  return std::nullopt;
-}
-
-std::optional<error> sqlite_writer::apply(const insert_operation& what,
-                                          commit_answer&) {
-  return operations_.insert(what.operation);
-}
-
-std::optional<error> sqlite_writer::apply(const update_operation& what,
-                                          commit_answer&) {
-  return operations_.update(what.operation);
-}
-
-std::optional<error> sqlite_writer::apply(const insert_api_key& what,
-                                          commit_answer& answer) {
-  return api_keys_.insert(what.key, answer.key);
-}
-
-std::optional<error> sqlite_writer::apply(const remove_api_key& what,
-                                          commit_answer& answer) {
-  return api_keys_.remove(what.id, answer.done);
-}
-
 // -- checks -------------------------------------------------------------------
 
 std::optional<error> sqlite_writer::check() {
@@ -221,8 +85,9 @@ std::optional<error> sqlite_writer::check() {
   if (!bytes)
     return bytes.reason();
   auto small = static_cast<std::uint64_t>(*bytes) <= full_check_bytes_max_;
-  for (auto* part : {"meta", "queues", "gates", "rates", "counters",
-                     "limit_keys", "operations", "api_keys"}) {
+  for (auto* part :
+       {"meta", "queues", "gates", "rates", "counters", "limit_keys",
+        "operations", "api_keys", "pull_queues", "pull_totals"}) {
     auto scope = small ? std::string{"1"} : std::string{part};
     sqlite::statement query{db_, "PRAGMA quick_check(" + scope + ")"};
     auto row = query.start();

@@ -13,6 +13,7 @@
 #include "storage/job_table.hpp"
 #include "storage/limit_key_table.hpp"
 #include "storage/operation_table.hpp"
+#include "storage/pull_table.hpp"
 #include "storage/queue_table.hpp"
 #include "storage/snapshot_queries.hpp"
 #include "storage/sqlite.hpp"
@@ -72,14 +73,26 @@ private:
   maybe_error apply(const end_job& what, commit_answer& answer);
   maybe_error apply(const revive_job& what, commit_answer& answer);
   maybe_error apply(const remove_jobs& what, commit_answer& answer);
+  maybe_error apply(const update_pull_settings& what, commit_answer& answer);
+  maybe_error apply(const update_pull_totals& what, commit_answer& answer);
+  maybe_error apply(const move_message& what, commit_answer& answer);
+  maybe_error apply(const hand_over& what, commit_answer& answer);
   maybe_error apply(const insert_operation& what, commit_answer& answer);
   maybe_error apply(const update_operation& what, commit_answer& answer);
   maybe_error apply(const insert_api_key& what, commit_answer& answer);
   maybe_error apply(const remove_api_key& what, commit_answer& answer);
 
+  /// Ends a live job and counts it.
+  maybe_error end(const job& what, const std::optional<history_entry>& entry);
+
+  /// Counts an update of a message that has not been made yet, if it hands the
+  /// message out.
+  maybe_error count_receive(const job& message);
+
   sqlite::connection db_;
   std::uint64_t full_check_bytes_max_;
   queue_table queues_;
+  pull_table pulls_;
   limit_key_table limit_keys_;
   job_table jobs_;
   ended_table ended_;

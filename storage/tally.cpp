@@ -16,17 +16,26 @@ void tally::clear() {
   touched_.clear();
 }
 
-std::optional<error> tally::require(queue_id queue) {
+result<bool> tally::knows(queue_id queue) {
   if (touched_.contains(queue))
-    return std::nullopt;
+    return true;
   auto row = exists_.start();
   row.bind(queue.value);
   if (row.next()) {
     touched_.emplace(queue, counts{});
-    return std::nullopt;
+    return true;
   }
   if (auto reason = row.failure())
-    return reason;
+    return *reason;
+  return false;
+}
+
+std::optional<error> tally::require(queue_id queue) {
+  auto known = knows(queue);
+  if (!known)
+    return known.reason();
+  if (*known)
+    return std::nullopt;
   return error{errc::storage_unavailable,
                "no queue has number " + std::to_string(queue.value)};
 }

@@ -23,6 +23,9 @@ public:
   /// Forgets everything: a batch begins.
   void clear();
 
+  /// Returns whether `queue` exists.
+  result<bool> knows(queue_id queue);
+
   /// Returns why `queue` cannot be changed, nothing where it exists.
   std::optional<error> require(queue_id queue);
 

@@ -27,10 +27,11 @@ bool is_outcome(const std::optional<history_entry>& entry) {
 usage_tally::usage_tally(const sqlite::connection& db)
   : add_(db,
          "INSERT INTO usage (day, queue, key, project, publishes, deliveries, "
-         "receives, bytes) SELECT ?, id, ?, project, ?, ?, 0, ? FROM queues "
+         "receives, bytes) SELECT ?, id, ?, project, ?, ?, ?, ? FROM queues "
          "WHERE id = ? ON CONFLICT DO UPDATE SET "
          "publishes = publishes + excluded.publishes, "
          "deliveries = deliveries + excluded.deliveries, "
+         "receives = receives + excluded.receives, "
          "bytes = bytes + excluded.bytes") {
   // nop
 }
@@ -52,6 +53,10 @@ void usage_tally::count(queue_id queue,
     ++counted_[{day_of(entry->at), queue, api_key_id{}}].deliveries;
 }
 
+void usage_tally::count_receive(const job& message) {
+  ++counted_[{day_of(message.due), message.id.queue, api_key_id{}}].receives;
+}
+
 std::optional<error> usage_tally::write() {
   for (auto& [key, sum] : counted_) {
     auto& [day, queue, by] = key;
@@ -60,6 +65,7 @@ std::optional<error> usage_tally::write() {
       .bind(by.value)
       .bind(sum.publishes)
       .bind(sum.deliveries)
+      .bind(sum.receives)
       .bind(sum.bytes)
       .bind(queue.value);
     if (auto reason = row.run())

@@ -36,6 +36,10 @@ public:
   /// Counts a delivery of a job, if `entry` tells of one.
   void count(queue_id queue, const std::optional<history_entry>& entry);
 
+  /// Counts a message that was handed out. The only instant that its record has
+  /// is the end of the lease, so that this says on which day it counts.
+  void count_receive(const job& message);
+
   /// Adds what was counted to the stored rows, and forgets it.
   /// @pre every queue that was counted exists
   std::optional<error> write();
@@ -44,6 +48,7 @@ private:
   struct counts {
     std::uint64_t publishes = 0;
     std::uint64_t deliveries = 0;
+    std::uint64_t receives = 0;
     std::uint64_t bytes = 0;
   };
 

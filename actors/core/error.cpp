@@ -36,6 +36,12 @@ const char* to_string(errc code) {
       return "not_dead";
     case errc::not_found:
       return "not_found";
+    case errc::wrong_queue_kind:
+      return "wrong_queue_kind";
+    case errc::message_not_found:
+      return "message_not_found";
+    case errc::message_not_in_flight:
+      return "message_not_in_flight";
   }
   return "unknown";
 }

@@ -91,6 +91,7 @@ reader_actor::behavior_type fake_reader(reader_actor::pointer, disk_ptr disk) {
     [](const read_jobs&) { return jobs_read{}; },
     [](const find_job&) { return job_record{}; },
     [](const find_job_by_key&) { return job_by_key{}; },
+    [](const find_message&) { return message_found{}; },
     [=](const job_page_query& x) {
       return read(disk, [&] { return page_of(*disk, x); });
     },

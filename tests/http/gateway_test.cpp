@@ -116,6 +116,11 @@ make_registry(registry_actor::pointer, std::shared_ptr<counts> seen,
         return to_caf({errc::job_not_found, "no job"});
       return *queue;
     },
+    [](const create_pull_queue&) { return pull_queue_created{}; },
+    [](const list_pull_queues&) { return pull_queue_list{}; },
+    [](const find_pull_queue&) -> caf::result<pull_queue_actor> {
+      return to_caf({errc::queue_not_found, "no pull queue"});
+    },
     [](const check_ready&) { return ready_for_work{}; },
   };
 }

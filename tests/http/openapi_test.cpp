@@ -10,6 +10,7 @@
 
 #include "http/api.hpp"
 #include "http/codec.hpp"
+#include "http/codec_pull.hpp"
 
 using namespace tidegate;
 using namespace tidegate::http;
@@ -139,6 +140,13 @@ const json& content_of(const json& what) {
   return what.at("content").at("application/json");
 }
 
+/// Whether an answer needs nobody but the API.
+bool is_answered_at_once(const route& line) {
+  return line.operation == operation::openapi
+         || line.operation == operation::discover
+         || line.operation == operation::discover_one;
+}
+
 /// Lets a request in and reads it, as the server would.
 std::variant<call, response> read(const route& line, std::string body) {
   std::string path{line.path};
@@ -148,9 +156,11 @@ std::variant<call, response> read(const route& line, std::string body) {
   };
   put("name", at("#/components/parameters/name")["example"]);
   put("key", at("#/components/parameters/key")["example"]);
-  auto kind = path.starts_with("/v1/jobs")   ? "jobId"
-              : path.starts_with("/v1/keys") ? "keyId"
-                                             : "operationId";
+  put("queue", at("#/components/parameters/queue")["example"]);
+  auto kind = path.starts_with("/v1/jobs")        ? "jobId"
+              : path.starts_with("/v1/keys")      ? "keyId"
+              : path.starts_with("/v1/discovery") ? "capabilityId"
+                                                  : "operationId";
   put("id", at("#/components/parameters/" + std::string{kind})["example"]);
   auto match = std::get<route_match>(find_route(line.method, path));
   request what{
@@ -216,7 +226,7 @@ TEST_CASE("every example fits its schema, and requests are taken") {
       body = content["example"].dump();
     }
     CHECK(std::holds_alternative<call>(read(line, body))
-          == (line.operation != operation::openapi));
+          == !is_answered_at_once(line));
     for (const auto& [status, answer] : what["responses"].items())
       if (status.starts_with("2") && answer.contains("content")) {
         const auto& content = content_of(answer);
@@ -230,7 +240,7 @@ TEST_CASE("a body is described as optional exactly where it is") {
     CAPTURE(line.method, line.path);
     const auto& what = operation_of(line);
     auto taken = std::holds_alternative<call>(read(line, {}))
-                 || line.operation == operation::openapi;
+                 || is_answered_at_once(line);
     CHECK(taken
           == (!what.contains("requestBody")
               || what["requestBody"]["required"] == false));
@@ -250,10 +260,11 @@ TEST_CASE("the parameters of a query are those that are read") {
         || line.method == "PATCH")
       continue;
     CAPTURE(line.method, line.path);
-    for (const auto& [name, parameter] :
+    for (const auto& [id, parameter] :
          document()["components"]["parameters"].items()) {
       if (parameter["in"] != "query")
         continue;
+      auto name = parameter["name"].get<std::string>();
       // A wrong value is told from a name that is not known.
       std::string path{line.path};
       auto match =
@@ -343,4 +354,122 @@ TEST_CASE("what is printed fits its schema and has no member beside it") {
   shown = json::parse(encode(job));
   for (const auto& [name, value] : shown.items())
     CHECK(known.contains(name));
+}
+
+TEST_CASE("the ranges of pull queues are those that are checked") {
+  struct row {
+    const char* schema;
+    json rest;
+    std::function<bool(const std::string&)> takes;
+  };
+  auto id = to_string(message_id{job_seq{1}, 2});
+  std::size_t ranges = 0;
+  for (const auto& [name, rest, takes] :
+       {row{"PullQueuePatch", json::object(),
+            [](const std::string& x) {
+              return decode_pull_patch(x, "q").index() == 0;
+            }},
+        row{"PublishMessage",
+            {{"queue", "q"}, {"payload", 1}},
+            [](const std::string& x) {
+              return decode_publish_message(x).index() == 0;
+            }},
+        row{"Consume",
+            {{"queue", "q"}},
+            [](const std::string& x) {
+              return decode_consume(x).index() == 0;
+            }},
+        row{"NackMessage",
+            {{"queue", "q"}, {"message_id", id}},
+            [](const std::string& x) {
+              return decode_settle(x, settle_message::kind::nack).index() == 0;
+            }},
+        row{"ExtendMessage",
+            {{"queue", "q"}, {"message_id", id}},
+            [](const std::string& x) {
+              return decode_settle(x, settle_message::kind::extend).index()
+                     == 0;
+            }},
+        row{"Redrive", json::object(), [](const std::string& x) {
+              return decode_redrive(x).index() == 0;
+            }}}) {
+    auto members =
+      at("#/components/schemas/" + std::string{name})["properties"];
+    for (const auto& [field, schema] : members.items()) {
+      if (!schema.contains("minimum"))
+        continue;
+      ++ranges;
+      CAPTURE(name, field);
+      auto with = [&](json value) {
+        auto body = rest;
+        body[field] = std::move(value);
+        return body.dump();
+      };
+      CHECK(takes(with(schema["minimum"])));
+      CHECK(takes(with(schema["maximum"])));
+      CHECK_FALSE(takes(with(schema["minimum"].get<int>() - 1)));
+      CHECK_FALSE(takes(with(schema["maximum"].get<int>() + 1)));
+      CHECK_FALSE(takes(with(nullptr)));
+    }
+  }
+  CHECK(ranges == 13);
+}
+
+TEST_CASE("the defaults of pull queues are those that are set") {
+  auto made =
+    std::get<create_pull_queue>(decode_create_pull_queue(R"({"name":"q"})"));
+  pull_queue_view view;
+  view.queue.name = made.name;
+  view.queue.pull = made.settings;
+  auto shown = json::parse(encode(view));
+  auto described = at("#/components/schemas/PullQueuePatch/properties");
+  for (const auto& [name, schema] : described.items())
+    if (schema.contains("default"))
+      CHECK(shown[name] == schema["default"]);
+}
+
+TEST_CASE("what is printed of pull queues has no member beside its schema") {
+  message_view message;
+  message.job.payload = payload{"1"};
+  message.job.source_queue = "q";
+  message.handle = receipt{1, 2};
+  message_settled settled;
+  settled.duplicate = true;
+  settled.visible_at = wall_time{duration{1}};
+  settled.successor = message_published{};
+  message_published published;
+  published.duplicate = true;
+  for (const auto& [name, text] :
+       {std::pair<std::string, std::string>{"PullQueue",
+                                            encode(pull_queue_view{})},
+        {"PullStats", encode_stats({})},
+        {"Message", encode(message)},
+        {"PublishedMessage", encode(published, "q")},
+        {"SettledMessage",
+         encode(settled, settle_message::kind::extend, "q")}}) {
+    CAPTURE(name);
+    CHECK(fits(name, text));
+    auto known = at("#/components/schemas/" + name)["properties"];
+    auto printed = json::parse(text);
+    for (const auto& [member, value] : printed.items())
+      CHECK(known.contains(member));
+  }
+  CHECK(fits("MessageList", encode(messages_received{{message}})));
+  CHECK(fits("Redriven", encode(redrive_result{}, false)));
+  CHECK(fits("Redriven", encode(redrive_result{}, true)));
+}
+
+TEST_CASE("answers of pull queues stand in their envelope") {
+  for (const auto& line : routes()) {
+    if (family_of(line.path) != api_family::messages)
+      continue;
+    CAPTURE(line.path);
+    const auto& answers = operation_of(line)["responses"];
+    for (const auto& [status, answer] : answers.items()) {
+      if (status.starts_with("2") && status != "204")
+        CHECK(content_of(answer)["schema"]["properties"].contains("metadata"));
+      if (status.starts_with("4") && status != "409")
+        CHECK(answer["$ref"] == "#/components/responses/Refused");
+    }
+  }
 }

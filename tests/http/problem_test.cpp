@@ -45,7 +45,9 @@ TEST_CASE("errors of the core keep their code and their sentence") {
         row{errc::not_ack_mode, 409}, row{errc::not_awaiting_outcome, 409},
         row{errc::stale_delivery, 409}, row{errc::job_completed, 409},
         row{errc::job_dead, 409}, row{errc::not_dead, 409},
-        row{errc::not_found, 404}}) {
+        row{errc::not_found, 404}, row{errc::wrong_queue_kind, 409},
+        row{errc::message_not_found, 404},
+        row{errc::message_not_in_flight, 409}}) {
     auto made = make_problem(error{code, "It \"failed\"."});
     CHECK(made.status == status);
     CHECK(json::parse(made.body)
@@ -105,4 +107,66 @@ TEST_CASE("401 says how to authenticate and 405 what is allowed") {
   CHECK(made.status == 405);
   CHECK(made.headers.back()
         == std::pair<std::string, std::string>{"allow", "GET, HEAD"});
+}
+
+TEST_CASE("errors of pull queues have the codes of the contract") {
+  struct row {
+    errc code;
+    unsigned status;
+    const char* name;
+  };
+  for (auto [code, status, name] :
+       {row{errc::validation_failed, 400, "INVALID_ARGUMENT"},
+        row{errc::queue_not_found, 404, "QUEUE_NOT_FOUND"},
+        row{errc::message_not_found, 404, "QUEUE_MESSAGE_NOT_FOUND"},
+        row{errc::queue_exists, 409, "QUEUE_ALREADY_EXISTS"},
+        row{errc::wrong_queue_kind, 409, "WRONG_QUEUE_KIND"},
+        row{errc::message_not_in_flight, 409, "QUEUE_MESSAGE_NOT_IN_FLIGHT"},
+        row{errc::queue_full, 429, "RATE_LIMITED"},
+        row{errc::overloaded, 503, "UNAVAILABLE"},
+        row{errc::draining, 503, "UNAVAILABLE"},
+        row{errc::storage_unavailable, 503, "UNAVAILABLE"}}) {
+    error reason{code, "It failed."};
+    auto made = make_problem(reason, api_family::messages);
+    CHECK(made.status == status);
+    CHECK(made.shape == body_shape::error);
+    CHECK(has_header(made, "retry-after") == (status == 503 || status == 429));
+    json body{
+      {"code", name}, {"message", "It failed."}, {"details", json::object()}};
+    CHECK(json::parse(made.body) == body);
+    CHECK(json::parse(refused_entry(reason, api_family::messages))
+          == json{{"ok", false}, {"error", body}});
+  }
+}
+
+TEST_CASE("other refusals of pull queues have the codes of the contract") {
+  struct row {
+    problem what;
+    unsigned status;
+    const char* name;
+  };
+  for (auto [what, status, name] :
+       {row{problem::malformed_json, 400, "INVALID_ARGUMENT"},
+        row{problem::unauthenticated, 401, "UNAUTHENTICATED"},
+        row{problem::forbidden, 403, "PERMISSION_DENIED"},
+        row{problem::not_found, 404, "NOT_FOUND"},
+        row{problem::method_not_allowed, 405, "METHOD_NOT_ALLOWED"},
+        row{problem::payload_too_large, 413, "PAYLOAD_TOO_LARGE"}}) {
+    auto made = make_problem(what, {}, api_family::messages);
+    CHECK(made.status == status);
+    CHECK(json::parse(made.body)["code"] == name);
+  }
+}
+
+TEST_CASE("a message sums up what is wrong, and details list all of it") {
+  complaints what{{"It is odd"}, {}};
+  for (auto field : {"a", "b", "a", "c", "d", "e"})
+    what.add(field, "is wrong");
+  auto made = json::parse(make_problem(what, api_family::messages).body);
+  CHECK(made["message"]
+        == "It is odd; a is wrong; b is wrong; a is wrong; c is wrong; and 2 "
+           "more");
+  CHECK(made["details"]["formErrors"][0] == "It is odd");
+  CHECK(made["details"]["fieldErrors"]["a"].size() == 2);
+  CHECK(made["details"]["fieldErrors"].size() == 5);
 }

@@ -30,7 +30,7 @@ TEST_CASE("a 204 has neither body nor length") {
 }
 
 TEST_CASE("an answer to HEAD has the length of the body that it leaves out") {
-  auto text = written({200, {}, "12345"}, {true, true, false, {}});
+  auto text = written({200, {}, "12345"}, {true, true, false, {}, {}, {}});
   CHECK(text.find("content-length: 5\r\n") != std::string::npos);
   CHECK(text.ends_with("\r\n\r\n"));
 }
@@ -73,4 +73,28 @@ TEST_CASE("request ids are drawn without repetition") {
   }
   CHECK(seen.begin()->size() == 16);
   CHECK(is_request_id(*seen.begin()));
+}
+
+TEST_CASE("an envelope has the request id and the time that it took") {
+  response_frame frame;
+  frame.since = std::chrono::steady_clock::now();
+  auto text = written({200, {}, "[1]", body_shape::data}, frame);
+  auto body = text.substr(text.find("\r\n\r\n") + 4);
+  CHECK(body.starts_with(
+    R"({"ok":true,"data":[1],"metadata":{"request_id":"id","latency_ms":)"));
+  CHECK(body.ends_with("}}"));
+  CHECK(text.find("content-length: " + std::to_string(body.size()) + "\r\n")
+        != std::string::npos);
+  text = written({409, {}, "{}", body_shape::error}, frame);
+  CHECK(text.find(R"({"ok":false,"error":{},"metadata":{"request_id":"id")")
+        != std::string::npos);
+}
+
+TEST_CASE("the length of an envelope is told to HEAD as well") {
+  response_frame frame;
+  frame.head_only = true;
+  frame.since = std::chrono::steady_clock::now();
+  auto text = written({200, {}, "[1]", body_shape::data}, frame);
+  CHECK(text.ends_with("\r\n\r\n"));
+  CHECK(text.find("content-length: 3\r\n") == std::string::npos);
 }

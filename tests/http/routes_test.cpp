@@ -37,26 +37,48 @@ TEST_CASE("each route of the table is found under its own path") {
 
 TEST_CASE("no operation and no line stands in the table twice") {
   std::set<operation> operations;
+  std::set<std::string_view> capabilities;
   std::set<std::pair<std::string_view, std::string_view>> lines;
   for (const auto& entry : routes()) {
     CHECK(operations.insert(entry.operation).second);
     CHECK(lines.insert({entry.method, entry.path}).second);
+    CHECK(capabilities.insert(entry.capability).second);
     CHECK_FALSE(entry.summary.empty());
   }
 }
 
-TEST_CASE("only the checks and the description are open without a key") {
+TEST_CASE("only what says nothing of anybody is open without a key") {
   for (const auto& entry : routes())
     CHECK(entry.open
           == (entry.operation == operation::health
               || entry.operation == operation::readiness
+              || entry.operation == operation::discover
+              || entry.operation == operation::discover_one
               || entry.operation == operation::openapi));
 }
 
 TEST_CASE("only a batch may be larger than other bodies") {
   for (const auto& entry : routes())
     CHECK((entry.body == body_class::batch)
-          == (entry.operation == operation::publish_batch));
+          == (entry.operation == operation::publish_batch
+              || entry.operation == operation::publish_messages
+              || entry.operation == operation::ack_messages
+              || entry.operation == operation::nack_messages));
+}
+
+TEST_CASE("only receiving may be a long time in coming") {
+  for (const auto& entry : routes())
+    CHECK(entry.waits == (entry.operation == operation::consume_messages));
+}
+
+TEST_CASE("each target belongs to a family, whether it is there or not") {
+  for (auto target :
+       {"/v1/queue", "/v1/queue/publish", "/v1/queue/nothing/here",
+        "/v1/queue?x=1", "http://a.example/v1/queue/get/q"})
+    CHECK(family_of(target) == api_family::messages);
+  for (auto target : {"/v1/queues", "/v1/queues/q", "/v1/jobs/queue", "/", "",
+                      "/v1/discovery", "/v1/queuex", "*"})
+    CHECK(family_of(target) == api_family::jobs);
 }
 
 TEST_CASE("HEAD goes where GET goes") {

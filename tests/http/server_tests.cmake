@@ -1,12 +1,16 @@
 tidegate_add_test(http_api_test
   SOURCES
+    api_pull_test.cpp
     api_test.cpp
     codec_commands_test.cpp
     codec_publish_test.cpp
+    codec_pull_test.cpp
     codec_reports_test.cpp
     codec_settings_test.cpp
+    codec_write_pull_test.cpp
     codec_write_test.cpp
     cursor_test.cpp
+    discovery_test.cpp
     iso8601_test.cpp
     json_scan_test.cpp
     json_writer_test.cpp
@@ -27,5 +31,6 @@ tidegate_add_test(http_server_test
     server_ending_test.cpp
     server_limits_test.cpp
     server_test.cpp
+    server_waits_test.cpp
     test_server.cpp
   LIBRARIES tidegate_http_server tidegate_http_client)

@@ -30,9 +30,12 @@ void echo_handler::handle(request what, responder respond) {
   const auto& name = what.route.param;
   if (name == "dropped")
     return;
-  if (name.starts_with("slow")) {
+  if (what.watch)
+    what.watch->wanted = what.body == "wait";
+  if (name.starts_with("slow") || what.watch) {
     std::lock_guard guard{mutex_};
     kept_.push_back(std::move(respond));
+    watches_.push_back(std::move(what.watch));
     changed_.notify_all();
     return;
   }
@@ -46,8 +49,17 @@ void echo_handler::await_kept(std::size_t n) {
 }
 
 void echo_handler::answer(std::size_t i, std::string body) {
+  answer(i, response{200, {}, std::move(body)});
+}
+
+void echo_handler::answer(std::size_t i, response what) {
   std::lock_guard guard{mutex_};
-  kept_.at(i)({200, {}, std::move(body)});
+  kept_.at(i)(std::move(what));
+}
+
+bool echo_handler::is_gone(std::size_t i) {
+  std::lock_guard guard{mutex_};
+  return watches_.at(i)->gone;
 }
 
 std::size_t echo_handler::kept() {
@@ -124,6 +136,11 @@ bool test_server::eventually(const std::function<bool()>& condition) {
 std::string get(const std::string& name, const std::string& headers) {
   return "GET /v1/queues/" + name + " HTTP/1.1\r\nHost: a\r\n" + headers
          + "\r\n";
+}
+
+std::string consume(const std::string& body, const std::string& headers) {
+  return "POST /v1/queue/consume HTTP/1.1\r\nHost: a\r\n" + headers
+         + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 std::string post(const std::string& name, const std::string& body,

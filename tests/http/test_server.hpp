@@ -21,7 +21,8 @@ public:
   std::variant<tidegate::http::admission, tidegate::http::response>
   admit(const tidegate::http::request_head& head) override;
 
-  /// Keeps the responders of `/v1/queues/slow…`, drops those of
+  /// Keeps the responders of `/v1/queues/slow…` and of `/v1/queue/consume`,
+  /// where the body `wait` stands for a call that waits; drops those of
   /// `/v1/queues/dropped`, answers everything else at once.
   void handle(tidegate::http::request what,
               tidegate::http::responder respond) override;
@@ -31,6 +32,12 @@ public:
 
   /// Answers the kept request number `i`, from the calling thread.
   void answer(std::size_t i, std::string body);
+
+  /// Answers it with `what`.
+  void answer(std::size_t i, tidegate::http::response what);
+
+  /// Whether the client of the kept request number `i` is known to be gone.
+  bool is_gone(std::size_t i);
 
   std::size_t kept();
 
@@ -44,6 +51,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<tidegate::http::responder> kept_;
+  std::vector<std::shared_ptr<tidegate::http::client_watch>> watches_;
 };
 
 /// A running server with threads of its own.
@@ -72,6 +80,9 @@ private:
 
 /// Returns a GET of `/v1/queues/<name>`.
 std::string get(const std::string& name, const std::string& headers = {});
+
+/// Returns a POST of `/v1/queue/consume` with `body`.
+std::string consume(const std::string& body, const std::string& headers = {});
 
 /// Returns a POST of `/v1/queues/<name>/jobs` with `body`.
 std::string post(const std::string& name, const std::string& body,

@@ -113,8 +113,8 @@ function answersAsDescribed(path, method, { status, text, json }) {
   assert.ok(fits, `${method} ${path}: ${schemas.errorsText()} in ${text}`);
 }
 
-test('every route answers its example as it is described', { timeout }, async (t) => {
-  for (const [path, routes] of Object.entries(description.paths))
+test('every route of push queues answers its example as it is described', { timeout }, async (t) => {
+  for (const [path, routes] of Object.entries(description.paths).filter(([p]) => !/^\/v1\/(queue|discovery)\//.test(p)))
     for (const [method, route] of Object.entries(routes)) {
       if (!['get', 'put', 'post', 'patch', 'delete'].includes(method))
         continue;

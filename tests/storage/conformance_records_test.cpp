@@ -274,6 +274,43 @@ TEMPLATE_TEST_CASE("usage knows what is no delivery and no publish", "",
   CHECK(usage(world.disk(), "acme") == std::vector{expected});
 }
 
+TEMPLATE_TEST_CASE("usage counts each receive of a message, and nothing else",
+                   "", memory_world, sqlite_world) {
+  TestType world;
+  auto one = sample_job(1, 1);
+  auto job = sample_job(2, 2);
+  commit(world.disk(),
+         {insert_queue{sample_pull_queue(1)}, insert_queue{sample_queue(2)},
+          published(one), published(job)});
+  auto first = received(one, 1);
+  auto extended = first;
+  extended.job.due = at(90'000);
+  auto given_back = first;
+  given_back.job.status = job_status::pending;
+  given_back.job.attempts = 0;
+  auto told = received(one, 5);
+  told.entry = sample_entry(1);
+  told.entry->status = delivery_status::interrupted;
+  commit(world.disk(), {first, extended, given_back, received(one, 2)});
+  world.restart();
+  commit(world.disk(), {received(one, 2), received(one, 3), told,
+                        received(job, 1), received(job, 2)});
+  auto next = published(sample_job(1, 3));
+  next.by = api_key_id{7};
+  commit(world.disk(), {hand_over{acked(one, 3), next}});
+  auto receives = expected_usage(1, 0);
+  receives.publishes = 1;
+  receives.receives = 3;
+  receives.bytes = one.payload.bytes().size();
+  auto successor = expected_usage(1, 7);
+  successor.publishes = 1;
+  successor.bytes = next.job.payload.bytes().size();
+  auto push = expected_usage(2, 0);
+  push.publishes = 1;
+  push.bytes = job.payload.bytes().size();
+  CHECK(usage(world.disk(), "acme") == std::vector{receives, successor, push});
+}
+
 TEMPLATE_TEST_CASE("usage is kept by day, to the last microsecond", "",
                    memory_world, sqlite_world) {
   TestType world;

@@ -76,10 +76,20 @@ history_entry random_history::entry() {
   return drawn;
 }
 
+queue_id random_history::any(const std::vector<queue_id>& queues) {
+  return queues[below(queues.size())];
+}
+
+pull_totals random_history::totals() {
+  return {below(9), below(9), below(9), below(9),
+          below(9), below(9), below(9), below(9)};
+}
+
 job random_history::changed(job_id id) {
   job drawn;
   drawn.id = id;
-  drawn.status = job_status::processing;
+  drawn.status = below(3) == 0 ? job_status::awaiting_ack
+                               : job_status::processing;
   drawn.attempts = below(1000);
   drawn.defers = below(1000);
   drawn.deliveries = below(1000);
@@ -99,6 +109,12 @@ record random_history::draw_insert_queue(state& now) {
   auto queue = sample_queue(++last_queue_);
   queue.settings.headers.resize(below(4));
   queue.gate = gate();
+  if (below(2) == 0) {
+    queue.kind = queue_kind::pull;
+    queue.pull = sample_pull_settings();
+    queue.totals = totals();
+    now.pull_queues.push_back(queue.id);
+  }
   now.queues.push_back(queue.id);
   return insert_queue{queue};
 }
@@ -108,13 +124,14 @@ record random_history::draw_remove_queue(state& now) {
                 + static_cast<std::ptrdiff_t>(below(now.queues.size()));
   auto id = *victim;
   now.queues.erase(victim);
+  std::erase(now.pull_queues, id);
   for (auto* jobs : {&now.live, &now.ended})
     std::erase_if(*jobs, [id](job_id job) { return job.queue == id; });
   return remove_queue{id};
 }
 
 record random_history::draw_queue_change(const state& now) {
-  auto id = now.queues[below(now.queues.size())];
+  auto id = any(now.queues);
   switch (below(5)) {
     case 0: {
       auto settings = sample_settings();
@@ -137,23 +154,30 @@ record random_history::draw_queue_change(const state& now) {
   }
 }
 
-record random_history::draw_insert_job(state& now) {
-  auto queue = now.queues[below(now.queues.size())];
+insert_job random_history::draw_publish(queue_id queue) {
   auto drawn = sample_job(queue.value, ids_.size() + 1);
   drawn.payload = payload{bytes(below(20) == 0 ? 9000 : 200)};
   ids_.emplace(drawn.id.seq, drawn.id);
-  // Whether a keyed job is stored is for the store to say, so that the rest of
-  // the batch leaves it alone.
   if (below(3) == 0)
     drawn.idempotency_key = "key " + std::to_string(below(20));
-  else
-    now.live.push_back(drawn.id);
   if (below(2) == 0)
     drawn.limit_key.clear();
   if (below(2) == 0)
     drawn.context = job_context{};
   drawn.created_at = instant();
-  return insert_job{drawn, api_key_id{static_cast<std::uint32_t>(below(3))}};
+  insert_job record{drawn, api_key_id{static_cast<std::uint32_t>(below(3))}};
+  if (below(2) == 0)
+    record.key_since = instant();
+  return record;
+}
+
+// Whether a keyed job is stored is for the store to say, so that the rest of
+// the batch leaves it alone.
+record random_history::draw_insert_job(state& now) {
+  auto drawn = draw_publish(any(now.queues));
+  if (drawn.job.idempotency_key.empty())
+    now.live.push_back(drawn.job.id);
+  return drawn;
 }
 
 record random_history::draw_update_job(const state& now) {
@@ -200,7 +224,7 @@ record random_history::draw_revive_job(state& now) {
 }
 
 record random_history::draw_remove_jobs(state& now) {
-  remove_jobs drawn{now.queues[below(now.queues.size())], {}};
+  remove_jobs drawn{any(now.queues), {}};
   for (auto size = below(6); drawn.seqs.size() < size;) {
     auto seq = below(6) == 0 ? job_seq{max_48_bits} : any_drawn().seq;
     drawn.seqs.push_back(seq);
@@ -215,8 +239,7 @@ record random_history::draw_remove_jobs(state& now) {
 record random_history::draw_operation(const state& now) {
   auto fresh = last_operation_ == 0 || below(3) == 0;
   auto id = fresh ? ++last_operation_ : 1 + below(last_operation_);
-  auto queue = now.queues[below(now.queues.size())];
-  auto drawn = sample_operation(id, queue.value);
+  auto drawn = sample_operation(id, any(now.queues).value);
   drawn.state = static_cast<operation_state>(below(4));
   drawn.done = below(100);
   drawn.error = bytes(9);
@@ -248,6 +271,66 @@ record random_history::draw_upkeep(state& now) {
   }
 }
 
+// Now and then one that cannot be made.
+record random_history::draw_move_message(state& now) {
+  auto possible = !now.live.empty() && below(4) > 0;
+  move_message drawn{changed(possible ? any_live(now) : any_drawn()),
+                     any(now.queues)};
+  auto& message = drawn.job;
+  message.eligible_at = instant();
+  message.replays = below(9);
+  message.background = below(2) == 0;
+  if (below(2) == 0) {
+    message.source_queue = bytes(9);
+    message.source_receives = below(9);
+    message.dead_lettered_at = instant();
+  }
+  if (!possible) {
+    drawn.to = queue_id{last_queue_ + 1};
+    return drawn;
+  }
+  for (auto* id : {&ids_.at(message.id.seq),
+                   &*std::find(now.live.begin(), now.live.end(), message.id)})
+    id->queue = drawn.to;
+  return drawn;
+}
+
+// Now and then to a queue that is not there.
+record random_history::draw_hand_over(state& now) {
+  auto possible = below(4) > 0;
+  auto id = any_live(now);
+  hand_over drawn{changed(id),
+                  draw_publish(possible ? any(now.queues)
+                                        : queue_id{last_queue_ + 1})};
+  drawn.message.status = job_status::completed;
+  drawn.message.ended_at = instant();
+  drawn.message.remove_at = instant();
+  if (!possible)
+    return drawn;
+  std::erase(now.live, id);
+  now.ended.push_back(id);
+  if (drawn.next.job.idempotency_key.empty())
+    now.live.push_back(drawn.next.job.id);
+  return drawn;
+}
+
+record random_history::draw_message_change(state& now) {
+  switch (below(now.pull_queues.empty() ? 2 : 4)) {
+    case 0:
+      return draw_move_message(now);
+    case 1:
+      return draw_hand_over(now);
+    case 2: {
+      auto settings = sample_pull_settings();
+      settings.max_receive_count = static_cast<std::uint32_t>(below(9));
+      settings.dead_letter_queue = bytes(9);
+      return update_pull_settings{any(now.pull_queues), settings, instant()};
+    }
+    default:
+      return update_pull_totals{any(now.pull_queues), totals()};
+  }
+}
+
 record random_history::draw(state& now) {
   auto kind = below(100);
   if (now.queues.empty() || (kind < 4 && now.queues.size() < 5))
@@ -260,7 +343,9 @@ record random_history::draw(state& now) {
     return draw_insert_job(now);
   if (kind < 65)
     return draw_upkeep(now);
-  return kind < 83 ? draw_update_job(now) : draw_end_job(now);
+  if (kind < 71)
+    return draw_message_change(now);
+  return kind < 86 ? draw_update_job(now) : draw_end_job(now);
 }
 
 std::vector<record> random_history::next(store& now) {
@@ -269,13 +354,16 @@ std::vector<record> random_history::next(store& now) {
   auto reader = now.open_reader();
   for (auto& snapshot : *queues) {
     drawn.queues.push_back(snapshot.queue.id);
-    for (auto& job : snapshot.jobs)
-      drawn.live.push_back(ids_.at(job.seq));
+    if (snapshot.queue.kind == queue_kind::pull)
+      drawn.pull_queues.push_back(snapshot.queue.id);
   }
+  // A batch that was not stored may have said that it moves some.
   for (auto& [seq, id] : ids_) {
-    auto found = *(*reader)->find(id);
-    if (found && found->job.ended_at)
-      drawn.ended.push_back(id);
+    auto found = *(*reader)->find_message(seq, id.tag);
+    if (!found)
+      continue;
+    id = found->id;
+    (found->ended_at ? drawn.ended : drawn.live).push_back(id);
   }
   std::vector<record> batch;
   for (auto size = below(16); batch.size() < size;)

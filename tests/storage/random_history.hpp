@@ -22,12 +22,14 @@ public:
   /// it draws are not drawn again, whatever becomes of the batch.
   std::vector<record> next(store& now);
 
-  /// Returns the id of every job that any batch had.
+  /// Returns the id of every job that any batch had, in the queue where it was
+  /// last moved.
   std::vector<job_id> ids() const;
 
 private:
   struct state {
     std::vector<queue_id> queues;
+    std::vector<queue_id> pull_queues;
     std::vector<job_id> live;
     std::vector<job_id> ended;
   };
@@ -42,6 +44,7 @@ private:
   record draw_queue_change(const state& now);
   record draw_insert_queue(state& now);
   record draw_remove_queue(state& now);
+  insert_job draw_publish(queue_id queue);
   record draw_insert_job(state& now);
   record draw_update_job(const state& now);
   record draw_end_job(state& now);
@@ -50,7 +53,12 @@ private:
   record draw_operation(const state& now);
   record draw_api_key();
   record draw_upkeep(state& now);
+  record draw_move_message(state& now);
+  record draw_hand_over(state& now);
+  record draw_message_change(state& now);
 
+  queue_id any(const std::vector<queue_id>& queues);
+  pull_totals totals();
   gate_record gate();
   std::vector<rate_start> starts();
   job changed(job_id id);

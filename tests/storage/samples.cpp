@@ -45,6 +45,30 @@ queue_record sample_queue(std::uint32_t id, const std::string& name) {
   return queue;
 }
 
+pull_settings sample_pull_settings() {
+  pull_settings settings;
+  settings.dead_letter_queue = std::string{"d\0\xff", 3};
+  settings.max_receive_count = 1000;
+  settings.message_retention = 30 * 24h;
+  settings.visibility_timeout = 43'200s;
+  settings.delay = 604'800s;
+  settings.enable_priority = true;
+  return settings;
+}
+
+pull_totals sample_totals() {
+  return {1, 2, 3, 4, 5, 6, 7, 8'000'000'000'000'000'000};
+}
+
+queue_record sample_pull_queue(std::uint32_t id) {
+  auto queue = sample_queue(id);
+  queue.kind = queue_kind::pull;
+  queue.settings = queue_settings{};
+  queue.pull = sample_pull_settings();
+  queue.totals = sample_totals();
+  return queue;
+}
+
 job sample_job(std::uint32_t queue, std::uint64_t seq, const std::string& key) {
   job what;
   what.id = {queue_id{queue}, job_seq{seq}, seq * 7919 % max_48_bits};
@@ -139,6 +163,40 @@ revive_job revived(job what) {
   entry.status = delivery_status::replayed;
   entry.at = at(60000);
   return {what, entry};
+}
+
+update_job received(job what, std::uint64_t delivery) {
+  what.status = job_status::awaiting_ack;
+  what.attempts = delivery;
+  what.deliveries = delivery;
+  what.waits_for = wait_kind::none;
+  what.due = at(80'000);
+  return {what, std::nullopt};
+}
+
+job acked(job what, std::uint64_t delivery) {
+  return completed(std::move(what), delivery).job;
+}
+
+move_message moved(job what, std::uint32_t to) {
+  what.source_queue = "queue-" + std::to_string(what.id.queue.value);
+  what.source_receives = 3;
+  what.dead_lettered_at = at(90'000);
+  what.status = job_status::processing;
+  what.attempts = 0;
+  what.defers = 1;
+  what.deliveries = 3;
+  what.replays = 2;
+  what.background = true;
+  what.waits_for = wait_kind::run_at;
+  what.waits_since = at(90'001);
+  what.due = at(90'002);
+  what.eligible_at = at(90'003);
+  what.expires_at = at(90'004);
+  what.started_delivery = 3;
+  what.reported = callback_kind::release;
+  what.reported_delivery = 2;
+  return {std::move(what), queue_id{to}};
 }
 
 limit_key_record sample_limit_key(const std::string& key) {

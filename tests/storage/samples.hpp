@@ -17,6 +17,12 @@ queue_settings sample_settings();
 
 queue_record sample_queue(std::uint32_t id, const std::string& name = "");
 
+pull_settings sample_pull_settings();
+
+pull_totals sample_totals();
+
+queue_record sample_pull_queue(std::uint32_t id);
+
 /// Returns a job that was just published. Its tag follows from `seq`.
 job sample_job(std::uint32_t queue, std::uint64_t seq,
                const std::string& key = "");
@@ -37,6 +43,15 @@ end_job expired(job what);
 
 /// Returns `what`, which has ended, given another life.
 revive_job revived(job what);
+
+/// Returns `what` as it is handed out for the `delivery`-th time.
+update_job received(job what, std::uint64_t delivery);
+
+/// Returns `what` after its ack.
+job acked(job what, std::uint64_t delivery);
+
+/// Returns `what`, which has been received too often, on its way to `to`.
+move_message moved(job what, std::uint32_t to);
 
 /// Returns a gate that is not open.
 gate_record sample_gate();

@@ -72,6 +72,15 @@ queue_record queue_of_version_1() {
   return queue;
 }
 
+queue_record queue_of_version_2() {
+  auto queue = sample_queue(1, "kept");
+  queue.gate = sample_gate();
+  queue.rate = {{at(1), 4}};
+  queue.completed = 1;
+  queue.dead = 1;
+  return queue;
+}
+
 } // namespace
 
 TEST_CASE("a file of version 1 is read with everything in it") {
@@ -101,6 +110,56 @@ TEST_CASE("a file of version 1 is read with everything in it") {
   CHECK(found.jobs[1]->history == std::vector{sample_entry(1), *end.entry});
   auto answers = commit(*disk, {published(sample_job(1, 10, "key"))});
   CHECK(answers[0].existing);
+}
+
+TEST_CASE("a file of version 2 is read with everything in it") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_2));
+  auto disk = open_good(options);
+  auto live = retried(sample_job(1, 1, "key"), 1).job;
+  auto end = completed(sample_job(1, 2), 2);
+  auto dead = expired(sample_job(1, 3, "dead"));
+  auto revival = revived(dead.job);
+  auto dead_again = expired(revival.job).job;
+  auto found = take_picture(*disk, {live.id, end.job.id, dead.job.id});
+  CHECK(found.queues == std::vector{queue_of_version_2()});
+  REQUIRE(found.live[0].size() == 1);
+  CHECK(found.live[0][0].tag == live.id.tag);
+  CHECK(found.live[0][0].attempts == 1);
+  CHECK(found.limit_keys[0] == std::vector{sample_limit_key("a")});
+  CHECK(found.messages
+        == std::vector<std::optional<job>>{live, end.job, dead_again});
+  REQUIRE(found.jobs[0]);
+  CHECK(found.jobs[0]->history == std::vector{sample_entry(1)});
+  REQUIRE(found.jobs[1]);
+  CHECK(found.jobs[1]->history == std::vector{sample_entry(1), *end.entry});
+  REQUIRE(found.jobs[2]);
+  CHECK(found.jobs[2]->history == std::vector{revival.entry});
+  CHECK(found.dead_letters == std::vector<std::uint64_t>{1});
+  CHECK(found.operations == std::vector{sample_operation(1, 1)});
+  CHECK(found.api_keys.size() == 1);
+  CHECK(found.usage.size() == 3);
+  CHECK(found.last_job == job_seq{9});
+  CHECK(found.last_queue == queue_id{5});
+}
+
+TEST_CASE("a file of version 2 takes pull queues and their messages") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_2));
+  auto disk = open_good(options);
+  auto old = sample_job(1, 1);
+  commit(*disk, {insert_queue{sample_pull_queue(6)}, moved(old, 6)});
+  auto expected = moved(sample_job(1, 1, "key"), 6).job;
+  expected.id.queue = queue_id{6};
+  CHECK(message_of(*disk, old.id) == expected);
+  CHECK(disk->load_queues()->back().queue == sample_pull_queue(6));
+  auto answers = commit(*disk, {published(sample_job(1, 10, "key")),
+                                remove_queue{queue_id{6}},
+                                published(sample_job(1, 11, "key"))});
+  CHECK(answers[0].existing == expected);
+  CHECK_FALSE(answers[2].existing);
 }
 
 TEST_CASE("a dead job of version 1 is a dead letter") {

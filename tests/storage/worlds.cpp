@@ -65,6 +65,12 @@ std::optional<job_record> find(store& where, job_id id) {
   return std::move(*found);
 }
 
+std::optional<job> message_of(store& where, job_id id) {
+  auto found = open_reader(where)->find_message(id.seq, id.tag);
+  REQUIRE(found);
+  return std::move(*found);
+}
+
 // -- worlds -------------------------------------------------------------------
 
 memory_world::memory_world()
@@ -135,6 +141,7 @@ picture take_picture(store& of, const std::vector<job_id>& ids) {
     auto& slot = taken.jobs.emplace_back();
     if (found)
       slot = job_picture{found->job, found->history, found->history_dropped};
+    taken.messages.push_back(value(reader->find_message(id.seq, id.tag)));
   }
   taken.removable = value(reader->removable(far_future, 1'000'000));
   taken.operations = value(reader->operations());

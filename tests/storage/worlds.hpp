@@ -45,6 +45,10 @@ std::unique_ptr<store_reader> open_reader(store& where);
 /// Looks for a job with a reader of its own; nothing where there is none.
 std::optional<job_record> find(store& where, job_id id);
 
+/// Looks for a message with a reader of its own, in whichever queue it is;
+/// nothing where there is none.
+std::optional<job> message_of(store& where, job_id id);
+
 // -- worlds -------------------------------------------------------------------
 
 class memory_world {
@@ -102,6 +106,7 @@ struct picture {
   std::vector<page_picture> pages;
   std::vector<std::uint64_t> dead_letters;
   std::vector<std::optional<job_picture>> jobs;
+  std::vector<std::optional<job>> messages;
   std::vector<job_id> removable;
   std::vector<operation_record> operations;
   std::vector<api_key_record> api_keys;

@@ -46,6 +46,12 @@ enum class errc : std::uint8_t {
   not_dead = 15,
   /// No such key, operation or other thing that has no code of its own.
   not_found = 16,
+  /// The queue is of the other kind.
+  wrong_queue_kind = 17,
+  /// No message of that id.
+  message_not_found = 18,
+  /// The message is not leased now, or not under this receipt handle.
+  message_not_in_flight = 19,
 };
 
 /// Returns the `code` that the HTTP API and the logs show, e.g.

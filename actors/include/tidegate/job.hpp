@@ -157,6 +157,8 @@ enum class callback_kind : std::uint8_t {
   ack = 1,
   nack = 2,
   defer = 3,
+  /// Messages only: given back untouched.
+  release = 4,
 };
 
 /// The stage at which a delivery failed, or `none` where an HTTP status says
@@ -309,6 +311,14 @@ struct job {
 
   /// Whether it is in the dead-letter queue.
   bool dead_letter = false;
+
+  // -- of messages in a dead-letter queue -------------------------------------
+
+  /// Where it came from, and after how many receives; empty: it was published
+  /// there.
+  std::string source_queue;
+  std::uint64_t source_receives = 0;
+  std::optional<wall_time> dead_lettered_at;
 
   bool operator==(const job&) const = default;
 };

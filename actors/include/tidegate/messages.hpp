@@ -46,11 +46,12 @@ struct put_queue_result {
 };
 
 /// Removes a queue. Fails with `queue_not_empty` while it has live jobs, unless
-/// `force` is set.
+/// `force` is set, and with `wrong_queue_kind` where it is of the other kind.
 struct delete_queue {
   std::string name;
   bool force = false;
   std::string project = default_project;
+  queue_kind kind = queue_kind::push;
 };
 
 /// Answer to `delete_queue`.
@@ -72,7 +73,7 @@ struct queue_list {
   std::string next_after;
 };
 
-/// Asks for the actor of a queue.
+/// Asks for the actor of a push queue.
 struct find_queue {
   std::string name;
   std::string project = default_project;

@@ -17,6 +17,7 @@
 #include "tidegate/event.hpp"
 #include "tidegate/ids.hpp"
 #include "tidegate/messages.hpp"
+#include "tidegate/pull_messages.hpp"
 
 namespace tidegate {
 
@@ -58,6 +59,23 @@ using queue_actor =
                    caf::replies_to<list_limit_keys>::with<limit_key_list>,
                    caf::replies_to<release_limit_key>::with<limit_key_view>>;
 
+/// One pull queue. Answers every request exactly once, at the latest when it
+/// stops; a consume after its `wait` at the latest, but for who is gone. What
+/// changes something is answered when it is on stable storage.
+using pull_queue_actor = caf::typed_actor<
+  caf::replies_to<get_pull_queue>::with<pull_queue_view>,
+  caf::replies_to<patch_pull_queue>::with<pull_queue_view>,
+  caf::replies_to<publish_message>::with<message_published>,
+  caf::replies_to<publish_messages>::with<message_batch_published>,
+  caf::replies_to<consume_messages>::with<messages_received>,
+  caf::reacts_to<return_messages>,
+  caf::replies_to<settle_message>::with<message_settled>,
+  caf::replies_to<settle_messages>::with<messages_settled>,
+  caf::replies_to<peek_messages>::with<message_page>,
+  caf::replies_to<list_dead_messages>::with<message_page>,
+  caf::replies_to<purge_pull_queue>::with<jobs_removed>,
+  caf::replies_to<redrive_messages>::with<redrive_result>>;
+
 /// Knows every queue by name and number. Handles of queues come only from here;
 /// they may be kept for as long as the queue answers.
 using registry_actor =
@@ -65,8 +83,12 @@ using registry_actor =
                    caf::replies_to<put_queue>::with<put_queue_result>,
                    caf::replies_to<delete_queue>::with<queue_deleted>,
                    caf::replies_to<list_queues>::with<queue_list>,
-                   // Fails with `queue_not_found`.
+                   // Fails with `queue_not_found` or `wrong_queue_kind`.
                    caf::replies_to<find_queue>::with<queue_actor>,
+                   caf::replies_to<create_pull_queue>::with<pull_queue_created>,
+                   caf::replies_to<list_pull_queues>::with<pull_queue_list>,
+                   // Fails with `queue_not_found` or `wrong_queue_kind`.
+                   caf::replies_to<find_pull_queue>::with<pull_queue_actor>,
                    // Fails with `job_not_found`: only jobs name a number.
                    caf::replies_to<find_queue_of>::with<queue_actor>,
                    caf::replies_to<check_ready>::with<ready_for_work>>;
@@ -147,4 +169,29 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::revoke_api_key)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::api_key_revoked)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_usage)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::usage_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::create_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_created)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_pull_queues)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_view)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::patch_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::publish_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_published)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::publish_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_batch_published)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::consume_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::messages_received)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::return_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::settle_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_settled)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::settle_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::messages_settled)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::peek_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_dead_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_page)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::purge_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::redrive_messages)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::redrive_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::service_event)

@@ -13,6 +13,7 @@
 #include "tidegate/error.hpp"
 #include "tidegate/ids.hpp"
 #include "tidegate/job.hpp"
+#include "tidegate/pull_settings.hpp"
 #include "tidegate/queue_settings.hpp"
 #include "tidegate/time.hpp"
 
@@ -123,9 +124,18 @@ struct limit_key_record {
 /// A signing secret as printed: `whsec_` and base64 of 32 random bytes.
 using signing_secret = std::string;
 
-/// A queue without its jobs.
+/// Who moves first. The numbers are on disk: do not change them.
+enum class queue_kind : std::uint8_t {
+  /// Jobs are delivered to a webhook.
+  push = 0,
+  /// Messages are received by workers.
+  pull = 1,
+};
+
+/// A queue without its jobs or messages.
 struct queue_record {
   queue_id id;
+  queue_kind kind = queue_kind::push;
   /// Whose it is: names are unique within a project.
   std::string project;
   std::string name;
@@ -147,6 +157,10 @@ struct queue_record {
   std::uint64_t completed = 0;
   std::uint64_t dead = 0;
 
+  /// Of pull queues; those of the other kind have none of what stands above.
+  pull_settings pull;
+  pull_totals totals;
+
   bool operator==(const queue_record&) const = default;
 };
 
@@ -163,6 +177,11 @@ struct live_job {
   std::uint8_t priority = 0;
   bool background = false;
   std::string limit_key;
+  /// Messages only: see `job`.
+  std::uint64_t tag = 0;
+  std::uint64_t attempts = 0;
+  std::uint64_t deliveries = 0;
+  std::uint64_t replays = 0;
   bool operator==(const live_job&) const = default;
 };
 
@@ -324,6 +343,8 @@ struct insert_job {
   tidegate::job job;
   /// Who published, for the usage; 0: nobody.
   api_key_id by;
+  /// A job that was created before loses its idempotency key to this one.
+  wall_time key_since{};
 };
 
 /// Replaces what deliveries change in a live job and adds to its history. What
@@ -358,6 +379,35 @@ struct remove_jobs {
   std::vector<job_seq> seqs;
 };
 
+/// Replaces settings of a pull queue.
+struct update_pull_settings {
+  queue_id id;
+  pull_settings settings;
+  wall_time updated_at{};
+};
+
+/// Replaces the totals of a pull queue.
+struct update_pull_totals {
+  queue_id id;
+  pull_totals totals;
+};
+
+/// Moves a live message to another queue, with everything as `job` says but
+/// what was set at publish. `job.id.queue` is the queue that it leaves. Does
+/// nothing where it is not live there or the other queue does not exist.
+struct move_message {
+  tidegate::job job;
+  queue_id to;
+};
+
+/// Ends a live message and adds another one, both or neither: neither where the
+/// queue of `next` does not exist. Where `next` is there already under its key,
+/// `message` ends all the same.
+struct hand_over {
+  tidegate::job message;
+  insert_job next;
+};
+
 /// Adds an operation. `operation.id` is drawn by the caller and new.
 struct insert_operation {
   operation_record operation;
@@ -383,17 +433,19 @@ struct remove_api_key {
 using record =
   std::variant<insert_queue, update_queue, update_gate, update_rate,
                update_secrets, update_limit_key, remove_queue, insert_job,
-               update_job, end_job, revive_job, remove_jobs, insert_operation,
-               update_operation, insert_api_key, remove_api_key>;
+               update_job, end_job, revive_job, remove_jobs,
+               update_pull_settings, update_pull_totals, move_message,
+               hand_over, insert_operation, update_operation, insert_api_key,
+               remove_api_key>;
 
 /// What became of a record, where its kind leaves more than one possibility.
 struct commit_answer {
-  /// `insert_job`: the job that has the idempotency key already. Nothing was
-  /// inserted.
+  /// `insert_job`, `hand_over`: the job that has the idempotency key already.
+  /// Nothing was inserted.
   std::optional<job> existing;
 
-  /// `revive_job`: whether the job is live now; `remove_api_key`: whether it
-  /// was there.
+  /// `revive_job`: whether the job is live now; `move_message`, `hand_over`:
+  /// whether it was done; `remove_api_key`: whether it was there.
   bool done = false;
 
   /// `revive_job`, `remove_jobs`: ended jobs that have been taken off the
@@ -455,6 +507,11 @@ public:
   /// Returns a job, live or ended, with its history; nothing where no job has
   /// exactly this id.
   virtual result<std::optional<job_record>> find(job_id id) = 0;
+
+  /// Returns a message, live or ended, whichever queue it is in, without its
+  /// history; nothing where none has this number and tag.
+  virtual result<std::optional<job>> find_message(job_seq seq,
+                                                  std::uint64_t tag) = 0;
 
   /// Returns the job that has an idempotency key, without its history.
   virtual result<std::optional<job>>

@@ -1,0 +1,274 @@
+// A pull queue as a value: what happens and when it happens goes in, what to
+// store and what to do comes out.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "actors/core/due_heap.hpp"
+#include "tidegate/pull_messages.hpp"
+#include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate {
+
+// -- what it wants done -------------------------------------------------------
+
+/// Number of somebody who waits for messages.
+using waiter_id = std::uint64_t;
+
+/// Give these messages to a waiter, who waits no more; none: its time is over.
+struct hand_out {
+  waiter_id waiter = 0;
+  std::vector<message_view> messages;
+};
+
+/// Read these messages from the store; they are owed to the queue.
+struct load_messages {
+  std::vector<job_seq> seqs;
+};
+
+/// Find or make the dead-letter queue; its number is owed to the queue.
+struct find_dead_letter_queue {};
+
+/// These messages have come to another queue.
+struct send_away {
+  queue_id to;
+  std::vector<live_job> messages;
+};
+
+using pull_effect =
+  std::variant<hand_out, load_messages, find_dead_letter_queue, send_away>;
+
+/// Like `transition`: first the records are committed, then the effects are
+/// carried out.
+struct pull_transition {
+  std::vector<record> records;
+  std::vector<pull_effect> effects;
+
+  bool empty() const {
+    return records.empty() && effects.empty();
+  }
+};
+
+/// What is said of a message that was received: it is done; or refused; or the
+/// message has to be read before anything can be said, and the same asked again
+/// with what was read.
+struct read_message {};
+
+using settle_decision = std::variant<message_settled, error, read_message>;
+
+// -- the queue ----------------------------------------------------------------
+
+/// Decides everything about one pull queue: who receives which message, when a
+/// lease ends and what becomes of the message then.
+///
+/// A message that was received is *leased*: nobody else receives it until it
+/// has been acked, nacked or given back, or the lease has run out. The count of
+/// receives is stored before the message is handed out. The lease that was
+/// number `max_receive_count` and ends without an ack moves the message to the
+/// dead-letter queue, in one commit.
+///
+/// Every function that takes `now` must be given moments whose steady part
+/// never goes back. The owner calls `advance` after every event, and when the
+/// one timer fires that it arms for `next_wakeup`. Messages that only wait are
+/// known by 48 bytes each and are read when they are handed out.
+class pull_queue {
+public:
+  /// Takes up a queue as it is stored.
+  pull_queue(const queue_snapshot& stored, moment now);
+
+  // -- publishing -------------------------------------------------------------
+
+  /// Makes a job of what is published, or says why not.
+  std::variant<job, error> make_message(const publish_message& what,
+                                        message_id id, moment now) const;
+
+  /// A message that `make_message` made at `made` has been stored.
+  void stored(job&& what, moment made, moment now);
+
+  /// These have come from another queue.
+  void arrived(const std::vector<live_job>& messages, moment now);
+
+  // -- receiving --------------------------------------------------------------
+
+  /// Somebody waits for messages. It is told by a `hand_out`.
+  void wait(waiter_id waiter, const consume_messages& request, moment now);
+
+  /// What was handed out has not reached anybody.
+  pull_transition returned(const return_messages& what, moment now);
+
+  /// Decides about a received message and adds what follows to `out`.
+  settle_decision settle(const settle_message& what,
+                         const std::optional<job>& stored, moment now,
+                         pull_transition& out);
+
+  /// Lets `successor` be published in the same commit as the ack in `out`.
+  static void add_successor(insert_job&& successor, pull_transition& out);
+
+  // -- the store --------------------------------------------------------------
+
+  /// These changes have been stored.
+  pull_transition committed(const std::vector<record>& records,
+                            const std::vector<commit_answer>& answers,
+                            moment now);
+
+  /// Messages have arrived that `load_messages` asked for. Returns false where
+  /// not one came although they are here: then queue and store do not agree.
+  bool loaded(std::vector<job>&& messages);
+
+  /// The dead-letter queue has this number; none: it could not be made.
+  void found_dead_letter_queue(std::optional<queue_id> id);
+
+  // -- operators --------------------------------------------------------------
+
+  pull_transition change_settings(const pull_settings& settings, moment now);
+
+  /// Removes up to `count` of the messages that are not in flight.
+  pull_transition purge(due_heap::idle_range& range, std::size_t count);
+
+  /// Removes ended messages.
+  pull_transition remove_ended(const std::vector<job_seq>& seqs) const;
+
+  /// Sends messages back to where they came from. Those that are leased or have
+  /// no such place are passed over; `targets` says where each of them goes.
+  struct redrive_target {
+    job message;
+    queue_id to;
+  };
+  pull_transition redrive(const std::vector<redrive_target>& targets,
+                          moment now);
+
+  /// Messages that are not in flight, in the order of their numbers.
+  std::vector<job_seq> idle_messages(due_heap::idle_range& range,
+                                     std::size_t count) const {
+    return jobs_.idle(range, count);
+  }
+
+  /// Nobody is given anything any more.
+  void forget_waiters() {
+    waiters_.clear();
+  }
+
+  /// Messages that would be received next.
+  std::vector<job_seq> next_messages(std::size_t count, moment now);
+
+  // -- time -------------------------------------------------------------------
+
+  /// Ends leases, removes what has waited too long, hands out what is there.
+  pull_transition advance(moment now);
+
+  std::optional<steady_time> next_wakeup() const;
+
+  // -- figures ----------------------------------------------------------------
+
+  pull_queue_view view(moment now);
+
+  message_view view(job&& stored, moment now) const;
+
+  const queue_record& record_now() const {
+    return queue_;
+  }
+
+  std::size_t live_messages() const {
+    return jobs_.size();
+  }
+
+  bool is_live(job_seq seq) const {
+    return jobs_.find(seq).has_value();
+  }
+
+private:
+  /// A message that is leased, and until when.
+  struct lease {
+    /// Without its payload.
+    job message;
+    steady_time deadline;
+  };
+
+  struct waiter {
+    waiter_id id = 0;
+    std::size_t limit = 1;
+    duration visibility{0};
+    steady_time deadline;
+    gone_flag gone;
+  };
+
+  /// What is newer than what the store has of a message that is not leased.
+  struct unstored {
+    std::uint64_t receives = 0;
+    std::uint64_t leases = 0;
+    /// Changes that are not stored yet.
+    std::uint32_t changes = 0;
+  };
+
+  void take_up(const live_job& m, moment now);
+  void come_back(const move_message& what, moment now);
+
+  // -- steps of `advance` -----------------------------------------------------
+
+  void end_leases(moment now, pull_transition& out);
+  void send_leaving(moment now, pull_transition& out);
+  void retire(moment now, pull_transition& out);
+  void drop_waiters(moment now, pull_transition& out);
+  void serve(moment now, pull_transition& out);
+  bool serve_first(moment now, pull_transition& out);
+  message_view hand(job&& message, const waiter& to, moment now,
+                    pull_transition& out);
+
+  // -- what becomes of a lease ------------------------------------------------
+
+  message_settled settle_lease(const settle_message& what, lease& l, moment now,
+                               pull_transition& out);
+  settle_decision settle_other(const settle_message& what,
+                               const std::optional<job>& stored) const;
+  void ack(job_seq seq, moment now, pull_transition& out);
+  wall_time end_lease(job_seq seq, callback_kind how, duration wait, moment now,
+                      pull_transition& out);
+  wall_time give_back(job_seq seq, moment now, pull_transition& out);
+  wall_time extend(job_seq seq, duration wait, moment now,
+                   pull_transition& out);
+  job take_lease(job_seq seq);
+  void make_available(job&& message, steady_time due, wait_kind waits_for,
+                      pull_transition& out);
+  void move_to(queue_id to, job&& message, moment now, pull_transition& out);
+  bool is_spent(const job& message) const;
+
+  // -- memory and records -----------------------------------------------------
+
+  bool has_room(const job& message) const;
+  void keep(job&& message);
+  std::optional<job> take_loaded(job_seq seq);
+  void update(const job& message, pull_transition& out);
+  void store_totals(pull_transition& out) const;
+  void forget(job_seq seq);
+
+  queue_record queue_;
+  due_heap jobs_;
+  std::unordered_map<job_seq, lease> leases_;
+  std::set<std::pair<steady_time, job_seq>> deadlines_;
+  std::unordered_map<job_seq, unstored> unstored_;
+
+  /// Messages in memory, to be handed out.
+  std::unordered_map<job_seq, job> loaded_;
+  std::size_t loaded_bytes_ = 0;
+  /// Messages that have been asked for and have not arrived.
+  std::vector<job_seq> loading_;
+
+  std::deque<waiter> waiters_;
+
+  /// The dead-letter queue, as far as it is known, and whether it is asked for.
+  std::optional<queue_id> dead_letters_;
+  bool asked_for_dead_letters_ = false;
+  /// Messages that go there, without their payloads.
+  std::vector<job> leaving_;
+};
+
+} // namespace tidegate

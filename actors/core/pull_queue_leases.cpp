@@ -1,0 +1,227 @@
+// What becomes of messages that were received.
+
+#include <algorithm>
+
+#include "actors/core/pull_queue.hpp"
+
+namespace tidegate {
+
+namespace {
+
+/// How long what was acked is remembered, for those who say it twice and for
+/// its idempotency key.
+constexpr duration remembered = std::chrono::hours{24};
+
+error not_in_flight() {
+  return {errc::message_not_in_flight,
+          "The message is not in flight, or not under this receipt handle"};
+}
+
+error not_found() {
+  return {errc::message_not_found, "Message not found"};
+}
+
+callback_kind to_callback(settle_message::kind what) {
+  switch (what) {
+    case settle_message::kind::ack:
+      return callback_kind::ack;
+    case settle_message::kind::nack:
+      return callback_kind::nack;
+    case settle_message::kind::release:
+      return callback_kind::release;
+    case settle_message::kind::extend:
+      break;
+  }
+  return callback_kind::none;
+}
+
+/// Returns whether exactly this has been said before.
+bool is_repeat(const settle_message& what, const job& m) {
+  return what.handle && what.what != settle_message::kind::extend
+         && m.reported == to_callback(what.what)
+         && *what.handle == make_receipt(what.id, m.reported_delivery);
+}
+
+message_settled repeated(const settle_message& what, const job& m) {
+  message_settled result;
+  result.id = what.id;
+  result.duplicate = true;
+  result.visible_at = m.due;
+  return result;
+}
+
+} // namespace
+
+settle_decision pull_queue::settle(const settle_message& what,
+                                   const std::optional<job>& stored, moment now,
+                                   pull_transition& out) {
+  // What no message can be called was never one.
+  if (what.id.seq == job_seq{})
+    return not_found();
+  auto i = leases_.find(what.id.seq);
+  if (i == leases_.end() || i->second.message.id.tag != what.id.tag)
+    return settle_other(what, stored);
+  auto& l = i->second;
+  auto present = make_receipt(what.id, l.message.deliveries);
+  if (!what.handle || *what.handle == present)
+    return settle_lease(what, l, now, out);
+  if (is_repeat(what, l.message))
+    return repeated(what, l.message);
+  return not_in_flight();
+}
+
+/// It is not leased, or is not here.
+settle_decision
+pull_queue::settle_other(const settle_message& what,
+                         const std::optional<job>& stored) const {
+  if (!stored)
+    return read_message{};
+  if (stored->id.tag != what.id.tag)
+    return not_found();
+  if (is_repeat(what, *stored))
+    return repeated(what, *stored);
+  return not_in_flight();
+}
+
+message_settled pull_queue::settle_lease(const settle_message& what, lease& l,
+                                         moment now, pull_transition& out) {
+  auto seq = what.id.seq;
+  message_settled result;
+  result.id = what.id;
+  if (what.what != settle_message::kind::extend) {
+    l.message.reported = to_callback(what.what);
+    l.message.reported_delivery = l.message.deliveries;
+  }
+  switch (what.what) {
+    case settle_message::kind::ack:
+      ++queue_.totals.acked;
+      ack(seq, now, out);
+      break;
+    case settle_message::kind::nack:
+      ++queue_.totals.nacked;
+      result.visible_at = end_lease(seq, callback_kind::nack, what.wait, now,
+                                    out);
+      break;
+    case settle_message::kind::release:
+      result.visible_at = give_back(seq, now, out);
+      break;
+    case settle_message::kind::extend:
+      result.visible_at = extend(seq, what.wait, now, out);
+      return result;
+  }
+  store_totals(out);
+  return result;
+}
+
+job pull_queue::take_lease(job_seq seq) {
+  auto i = leases_.find(seq);
+  auto result = std::move(i->second.message);
+  deadlines_.erase({i->second.deadline, seq});
+  leases_.erase(i);
+  return result;
+}
+
+void pull_queue::ack(job_seq seq, moment now, pull_transition& out) {
+  auto m = take_lease(seq);
+  m.status = job_status::completed;
+  m.ended_at = now.wall;
+  m.remove_at = after(now.wall, remembered);
+  jobs_.erase(seq);
+  ++queue_.completed;
+  out.records.push_back(end_job{std::move(m), std::nullopt});
+}
+
+void pull_queue::add_successor(insert_job&& successor, pull_transition& out) {
+  for (auto& r : out.records)
+    if (auto end = std::get_if<end_job>(&r)) {
+      r = hand_over{std::move(end->job), std::move(successor)};
+      return;
+    }
+}
+
+bool pull_queue::is_spent(const job& message) const {
+  auto most = queue_.pull.max_receive_count;
+  return most > 0 && message.attempts >= most;
+}
+
+/// The lease has ended without an ack. Returns when the message is available.
+wall_time pull_queue::end_lease(job_seq seq, callback_kind, duration wait,
+                                moment now, pull_transition& out) {
+  auto m = take_lease(seq);
+  if (is_spent(m)) {
+    auto visible = now.wall;
+    leaving_.push_back(std::move(m));
+    send_leaving(now, out);
+    return visible;
+  }
+  m.due = after(now.wall, wait);
+  auto visible = m.due;
+  auto kind = wait > duration{0} ? wait_kind::delay : wait_kind::none;
+  make_available(std::move(m), after(now.steady, wait), kind, out);
+  return visible;
+}
+
+/// The delivery does not count, and the message keeps its place.
+wall_time pull_queue::give_back(job_seq seq, moment now, pull_transition& out) {
+  auto m = take_lease(seq);
+  --m.attempts;
+  auto due = jobs_.find(seq)->due;
+  m.due = to_wall(due, now);
+  make_available(std::move(m), due, wait_kind::none, out);
+  return now.wall;
+}
+
+void pull_queue::make_available(job&& message, steady_time due,
+                                wait_kind waits_for, pull_transition& out) {
+  message.status = message.attempts > 0 ? job_status::processing
+                                        : job_status::pending;
+  message.waits_for = waits_for;
+  jobs_.put_back(message.id.seq, due, waits_for);
+  update(message, out);
+}
+
+wall_time pull_queue::extend(job_seq seq, duration wait, moment now,
+                             pull_transition& out) {
+  auto& l = leases_.at(seq);
+  deadlines_.erase({l.deadline, seq});
+  l.deadline = after(now.steady, wait);
+  deadlines_.emplace(l.deadline, seq);
+  l.message.due = after(now.wall, wait);
+  update(l.message, out);
+  return l.message.due;
+}
+
+/// Moves a message that has been received too often.
+void pull_queue::move_to(queue_id to, job&& message, moment now,
+                         pull_transition& out) {
+  message.source_queue = queue_.name;
+  message.source_receives = message.attempts;
+  message.dead_lettered_at = now.wall;
+  message.attempts = 0;
+  message.status = job_status::pending;
+  message.waits_for = wait_kind::none;
+  message.due = now.wall;
+  message.eligible_at = now.wall;
+  message.expires_at = after(now.wall,
+                             dead_letter_settings().message_retention);
+  ++queue_.totals.dead_lettered;
+  jobs_.erase(message.id.seq);
+  out.records.push_back(move_message{std::move(message), to});
+}
+
+pull_transition pull_queue::returned(const return_messages& what, moment now) {
+  pull_transition out;
+  for (const auto& item : what.items) {
+    auto i = leases_.find(item.id.seq);
+    if (i == leases_.end()
+        || make_receipt(item.id, i->second.message.deliveries) != item.handle)
+      continue;
+    --queue_.totals.received;
+    give_back(item.id.seq, now, out);
+  }
+  if (!out.records.empty())
+    store_totals(out);
+  return out;
+}
+
+} // namespace tidegate

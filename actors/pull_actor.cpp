@@ -1,0 +1,448 @@
+#include "actors/pull_actor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <caf/actor_cast.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/make_message.hpp>
+#include <caf/result.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/system_messages.hpp>
+#include <caf/typed_behavior.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace tidegate {
+
+namespace {
+
+/// A timer is never set for longer.
+constexpr duration timer_max = std::chrono::hours{1};
+
+constexpr duration attach_pause = std::chrono::seconds{1};
+
+error gone() {
+  return {errc::queue_not_found, "the queue has been deleted"};
+}
+
+} // namespace
+
+pull_state::pull_state(pull_impl_actor::pointer self) : self_(self) {
+  // nop
+}
+
+void pull_state::open(environment_ptr env, pull_directory queues,
+                      const queue_snapshot& stored) {
+  env_ = std::move(env);
+  queues_ = std::move(queues);
+  project_ = stored.queue.project;
+  name_ = stored.queue.name;
+  id_ = stored.queue.id;
+  queue_.emplace(stored, env_->now());
+  advance();
+}
+
+// -- the queue ----------------------------------------------------------------
+
+std::optional<error> pull_state::unfit() const {
+  if (closing_)
+    return gone();
+  if (!queue_)
+    return error{errc::storage_unavailable, "the queue is being recovered"};
+  return std::nullopt;
+}
+
+std::optional<error> pull_state::unfit_for_work() const {
+  if (draining_ && !closing_)
+    return error{errc::draining, "the server is stopping"};
+  return unfit();
+}
+
+std::string pull_state::dead_letter_queue() const {
+  const auto& named = queue_->record_now().pull.dead_letter_queue;
+  return named.empty() ? name_ + ".dlq" : named;
+}
+
+auto pull_state::handle(get_pull_queue) -> promise<pull_queue_view> {
+  auto answer = self_->make_response_promise<pull_queue_view>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  when_stored([this, answer,
+               view = queue_->view(env_->now())](const auto& failed) mutable {
+    if (failed)
+      answer.deliver(to_caf(*failed));
+    else
+      count_dead_letters(std::move(view), answer);
+  });
+  return answer;
+}
+
+/// Adds what the dead-letter queue holds, if there is one.
+void pull_state::count_dead_letters(pull_queue_view view,
+                                    promise<pull_queue_view> answer) {
+  if (!queue_) {
+    answer.deliver(to_caf(unfit().value_or(gone())));
+    return;
+  }
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, dead_letter_queue(), {}, false, false})
+    .then(
+      [this, view, answer](const pull_impl_actor& other) mutable {
+        if (other == self_) {
+          answer.deliver(std::move(view));
+          return;
+        }
+        self_->request(other, caf::infinite, get_depth{})
+          .then(
+            [view, answer](pull_queue_depth depth) mutable {
+              view.dead_letters = depth.messages;
+              answer.deliver(std::move(view));
+            },
+            [view, answer](const caf::error&) mutable {
+              answer.deliver(std::move(view));
+            });
+      },
+      [view, answer](const caf::error&) mutable {
+        answer.deliver(std::move(view));
+      });
+}
+
+caf::result<pull_queue_depth> pull_state::handle(get_depth) const {
+  if (auto reason = unfit())
+    return to_caf(*reason);
+  return pull_queue_depth{id_, queue_->live_messages()};
+}
+
+auto pull_state::handle(const patch_pull_queue& request)
+  -> promise<pull_queue_view> {
+  auto answer = self_->make_response_promise<pull_queue_view>();
+  if (auto reason = unfit_for_work())
+    return answer.deliver(to_caf(*reason));
+  auto settings = apply(queue_->record_now().pull, request.patch);
+  if (settings.dead_letter_queue == name_)
+    return answer.deliver(
+      to_caf({errc::validation_failed,
+              "dead_letter_queue must be another queue, got '" + name_ + "'"}));
+  if (auto wrong = validate(settings); !wrong.empty())
+    return answer.deliver(
+      to_caf({errc::validation_failed,
+              wrong.front().field + " " + wrong.front().message}));
+  run(queue_->change_settings(settings, env_->now()),
+      [this, answer](const auto& failed) mutable {
+        if (failed)
+          answer.deliver(to_caf(*failed));
+        else
+          count_dead_letters(queue_->view(env_->now()), answer);
+      });
+  advance();
+  return answer;
+}
+
+auto pull_state::handle(close_queue request) -> promise<queue_deleted> {
+  auto answer = self_->make_response_promise<queue_deleted>();
+  if (auto reason = unfit_for_work())
+    return answer.deliver(to_caf(*reason));
+  if (auto live = queue_->live_messages(); live > 0 && !request.force)
+    return answer.deliver(
+      to_caf({errc::queue_not_empty, "Queue '" + name_ + "' has "
+                                       + std::to_string(live) + " messages"}));
+  closing_ = true;
+  pull_transition t;
+  t.records.push_back(remove_queue{id_});
+  run(std::move(t), [this, answer](const auto& failed) mutable {
+    closing_ = false;
+    if (failed) {
+      answer.deliver(to_caf(*failed));
+      return;
+    }
+    answer.deliver(queue_deleted{});
+    lose_memory(gone());
+    self_->quit();
+  });
+  return answer;
+}
+
+auto pull_state::handle(drain_queue) -> promise<queue_drained> {
+  draining_ = true;
+  drain_waiters_.push_back(self_->make_response_promise<queue_drained>());
+  auto answer = drain_waiters_.back();
+  // Nobody is given anything more, so nobody has to wait.
+  for (auto& [id, waiter] : std::exchange(waiters_, {}))
+    waiter.deliver(messages_received{});
+  if (queue_)
+    queue_->forget_waiters();
+  answer_if_drained();
+  return answer;
+}
+
+// -- receiving ----------------------------------------------------------------
+
+auto pull_state::handle(const consume_messages& request)
+  -> promise<messages_received> {
+  auto answer = self_->make_response_promise<messages_received>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  if (draining_)
+    return answer.deliver(messages_received{});
+  auto id = next_waiter_++;
+  waiters_.emplace(id, answer);
+  queue_->wait(id, request, env_->now());
+  advance();
+  return answer;
+}
+
+void pull_state::handle(const return_messages& message) {
+  if (!queue_)
+    return;
+  run(queue_->returned(message, env_->now()));
+  advance();
+}
+
+void pull_state::carry_out(hand_out&& what) {
+  auto node = waiters_.extract(what.waiter);
+  if (node)
+    node.mapped().deliver(messages_received{std::move(what.messages)});
+}
+
+void pull_state::carry_out(load_messages&& what) {
+  auto lost = [this, generation = generation_](const error& reason) {
+    if (generation != generation_)
+      return;
+    lose_memory(reason);
+    attach();
+  };
+  self_
+    ->request(env_->reader, caf::infinite, read_jobs{id_, std::move(what.seqs)})
+    .then(
+      [this, lost, generation = generation_](jobs_read& found) {
+        if (generation != generation_ || !queue_)
+          return;
+        if (queue_->loaded(std::move(found.jobs)))
+          advance();
+        else
+          lost(
+            {errc::storage_unavailable, "messages are missing from the store"});
+      },
+      [lost](const caf::error& reason) { lost(from_caf(reason)); });
+}
+
+// -- other queues -------------------------------------------------------------
+
+void pull_state::carry_out(find_dead_letter_queue&&) {
+  auto found = [this, generation = generation_](std::optional<queue_id> id) {
+    if (generation != generation_ || !queue_)
+      return;
+    queue_->found_dead_letter_queue(id);
+    if (id)
+      advance();
+    else
+      self_->delayed_send(self_, attach_pause, attach_again{});
+  };
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, dead_letter_queue(), {}, true, true})
+    .then(
+      [this, found](const pull_impl_actor& other) {
+        self_->request(other, caf::infinite, get_depth{})
+          .then([found](pull_queue_depth depth) { found(depth.id); },
+                [found](const caf::error&) { found(std::nullopt); });
+      },
+      [found](const caf::error&) { found(std::nullopt); });
+}
+
+void pull_state::carry_out(send_away&& what) {
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, {}, what.to, false, false})
+    .then(
+      [this, what](const pull_impl_actor& other) {
+        self_->send(other, messages_arrived{what.messages});
+      },
+      [](const caf::error&) {
+        // It is gone, and the messages with it.
+      });
+}
+
+void pull_state::handle(const messages_arrived& message) {
+  if (!queue_)
+    return;
+  queue_->arrived(message.messages, env_->now());
+  advance();
+}
+
+// -- what persistence says ----------------------------------------------------
+
+void pull_state::handle(committed& message) {
+  if (pending_.empty() || pending_.front().ticket != message.ticket)
+    return;
+  auto p = std::move(pending_.front());
+  pending_.pop_front();
+  env_->backlog->records -= p.records;
+  run(queue_->committed(message.records, message.answers, env_->now()));
+  if (p.committed)
+    p.committed(message);
+  carry_out(std::move(p.effects));
+  for (auto& done : p.done)
+    done(std::nullopt);
+  if (queue_)
+    advance();
+}
+
+void pull_state::handle(const commit_failed& message) {
+  if (pending_.empty() || pending_.front().ticket > message.ticket)
+    return;
+  lose_memory(message.reason);
+  attach();
+}
+
+void pull_state::run(pull_transition&& t, on_stored done, on_committed on) {
+  if (t.records.empty()) {
+    carry_out(std::move(t.effects));
+    if (done)
+      when_stored(std::move(done));
+    return;
+  }
+  pending p;
+  p.ticket = next_ticket_++;
+  p.records = t.records.size();
+  p.effects = std::move(t.effects);
+  p.committed = std::move(on);
+  if (done)
+    p.done.push_back(std::move(done));
+  env_->backlog->records += p.records;
+  self_->send(env_->persistence,
+              commit_request{id_, p.ticket, std::move(t.records)},
+              caf::actor_cast<committer>(self_->address()));
+  pending_.push_back(std::move(p));
+}
+
+void pull_state::when_stored(on_stored done) {
+  if (pending_.empty())
+    done(std::nullopt);
+  else
+    pending_.back().done.push_back(std::move(done));
+}
+
+void pull_state::carry_out(std::vector<pull_effect>&& effects) {
+  for (auto& e : effects)
+    std::visit([this](auto& what) { carry_out(std::move(what)); }, e);
+}
+
+// -- time ---------------------------------------------------------------------
+
+void pull_state::handle(queue_tick message) {
+  if (message.generation != timer_generation_)
+    return;
+  armed_.reset();
+  if (queue_)
+    advance();
+}
+
+void pull_state::advance() {
+  if (closing_ || !queue_)
+    return;
+  run(queue_->advance(env_->now()));
+  arm_timer();
+  answer_if_drained();
+}
+
+void pull_state::arm_timer() {
+  auto next = queue_->next_wakeup();
+  if (!next)
+    return;
+  auto now = env_->now();
+  auto wait = std::clamp(*next - now.steady, duration{0}, timer_max);
+  if (armed_ && *armed_ <= now.steady + wait)
+    return;
+  armed_ = now.steady + wait;
+  self_->delayed_send(self_, wait, queue_tick{++timer_generation_});
+}
+
+void pull_state::answer_if_drained() {
+  if (!draining_ || (queue_ && !pending_.empty()))
+    return;
+  for (auto& waiter : drain_waiters_)
+    waiter.deliver(queue_drained{});
+  drain_waiters_.clear();
+}
+
+// -- losing and finding memory ------------------------------------------------
+
+void pull_state::lose_memory(const error& reason) {
+  ++generation_;
+  queue_.reset();
+  auto failed = std::exchange(pending_, {});
+  for (auto& p : failed) {
+    env_->backlog->records -= p.records;
+    for (auto& done : p.done)
+      done(reason);
+  }
+  for (auto& [id, waiter] : std::exchange(waiters_, {}))
+    waiter.deliver(to_caf(reason));
+  answer_if_drained();
+}
+
+void pull_state::attach() {
+  self_->request(env_->persistence, caf::infinite, attach_queue{id_})
+    .then(
+      [this](const queue_snapshot& stored) {
+        queue_.emplace(stored, env_->now());
+        advance();
+      },
+      [this](const caf::error&) {
+        self_->delayed_send(self_, attach_pause, attach_again{});
+      });
+}
+
+void pull_state::handle(attach_again) {
+  if (queue_)
+    advance();
+  else
+    attach();
+}
+
+void pull_state::handle(permits_granted) {
+  // Nothing is delivered from here.
+}
+
+pull_impl_actor::behavior_type
+make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
+                environment_ptr env, pull_directory queues,
+                std::shared_ptr<const queue_snapshot> stored) {
+  auto& state = self->state;
+  state.open(std::move(env), std::move(queues), *stored);
+  self->set_exit_handler([self](caf::exit_msg& message) {
+    self->state.lose_memory({errc::draining, "the server has stopped"});
+    self->quit(std::move(message.reason));
+  });
+  return {
+    [&state](get_pull_queue x) { return state.handle(x); },
+    [&state](const patch_pull_queue& x) { return state.handle(x); },
+    [&state](const publish_message& x) { return state.handle(x); },
+    [&state](const publish_messages& x) { return state.handle(x); },
+    [&state](const consume_messages& x) { return state.handle(x); },
+    [&state](const return_messages& x) { state.handle(x); },
+    [&state](const settle_message& x) { return state.handle(x); },
+    [&state](const settle_messages& x) { return state.handle(x); },
+    [&state](const peek_messages& x) { return state.handle(x); },
+    [&state](const list_dead_messages& x) { return state.handle(x); },
+    [&state](purge_pull_queue x) { return state.handle(x); },
+    [&state](const redrive_messages& x) { return state.handle(x); },
+    [&state](const remove_ended& x) { return state.handle(x); },
+    [&state](const replay_slice& x) { return state.handle(x); },
+    [&state](permits_granted x) { state.handle(x); },
+    [&state](const messages_arrived& x) { state.handle(x); },
+    [&state](const prepare_message& x) { return state.handle(x); },
+    [&state](message_stored& x) { state.handle(x); },
+    [&state](get_depth x) { return state.handle(x); },
+    [&state](close_queue x) { return state.handle(x); },
+    [&state](drain_queue x) { return state.handle(x); },
+    [&state](committed& x) { state.handle(x); },
+    [&state](const commit_failed& x) { state.handle(x); },
+    [&state](queue_tick x) { state.handle(x); },
+    [&state](attach_again x) { state.handle(x); },
+  };
+}
+
+} // namespace tidegate

@@ -1,0 +1,223 @@
+// The PULL QUEUE actor: owns one pull queue and carries out what it decides.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include "actors/core/pull_queue.hpp"
+#include "actors/environment.hpp"
+#include "actors/queue_actor.hpp"
+#include "actors/queue_upkeep.hpp"
+#include "actors/storage_protocol.hpp"
+#include "tidegate/protocol.hpp"
+
+namespace tidegate {
+
+/// These messages are stored in this queue now, and were not before.
+struct messages_arrived {
+  std::vector<live_job> messages;
+};
+
+/// Makes a message, but does not store it: whoever asks does, together with
+/// something of its own, and then says `message_stored`.
+struct prepare_message {
+  publish_message what;
+};
+
+struct message_prepared {
+  insert_job record;
+  moment made;
+};
+
+/// A prepared message has been stored.
+struct message_stored {
+  job message;
+  moment made;
+};
+
+/// Asks for number and depth of the queue. Answered with `pull_queue_depth`.
+struct get_depth {};
+
+struct pull_queue_depth {
+  queue_id id;
+  std::uint64_t messages = 0;
+};
+
+/// What other queues and the registry say to it besides.
+using pull_impl_actor = pull_queue_actor::extend_with<queue_upkeep>::extend<
+  caf::reacts_to<messages_arrived>,
+  caf::replies_to<prepare_message>::with<message_prepared>,
+  caf::reacts_to<message_stored>,
+  caf::replies_to<get_depth>::with<pull_queue_depth>,
+  caf::replies_to<close_queue>::with<queue_deleted>,
+  caf::replies_to<drain_queue>::with<queue_drained>, caf::reacts_to<committed>,
+  caf::reacts_to<commit_failed>, caf::reacts_to<queue_tick>,
+  caf::reacts_to<attach_again>>;
+
+/// Tells a pull queue where another one is: by name in the same project, or by
+/// number.
+struct find_pull_impl {
+  std::string project;
+  std::string name;
+  /// Where it is not 0, this instead of the name.
+  queue_id id;
+  /// Makes it where there is none: as a dead-letter queue, or with defaults.
+  bool make = false;
+  bool dead_letters = false;
+};
+
+using pull_directory =
+  caf::typed_actor<caf::replies_to<find_pull_impl>::with<pull_impl_actor>>;
+
+/// Stores first and acts after, and is taken up anew after a commit failed, as
+/// `queue_state` is.
+class pull_state {
+public:
+  explicit pull_state(pull_impl_actor::pointer self);
+
+  static inline const char* name = "tidegate.pull_queue";
+
+  template <class T>
+  using promise = caf::typed_response_promise<T>;
+
+  void open(environment_ptr env, pull_directory queues,
+            const queue_snapshot& stored);
+
+  promise<pull_queue_view> handle(get_pull_queue);
+  promise<pull_queue_view> handle(const patch_pull_queue& request);
+  promise<message_published> handle(const publish_message& request);
+  promise<message_batch_published> handle(const publish_messages& request);
+  promise<messages_received> handle(const consume_messages& request);
+  void handle(const return_messages& message);
+  promise<message_settled> handle(const settle_message& request);
+  promise<messages_settled> handle(const settle_messages& request);
+  promise<message_page> handle(const peek_messages& request);
+  promise<message_page> handle(const list_dead_messages& request);
+  promise<jobs_removed> handle(purge_pull_queue);
+  promise<redrive_result> handle(const redrive_messages& request);
+
+  promise<jobs_removed> handle(const remove_ended& request);
+  promise<slice_replayed> handle(const replay_slice& request);
+  void handle(permits_granted);
+
+  void handle(const messages_arrived& message);
+  caf::result<message_prepared> handle(const prepare_message& request);
+  void handle(message_stored& message);
+  caf::result<pull_queue_depth> handle(get_depth) const;
+  promise<queue_deleted> handle(close_queue request);
+  promise<queue_drained> handle(drain_queue);
+  void handle(committed& message);
+  void handle(const commit_failed& message);
+  void handle(queue_tick message);
+  void handle(attach_again);
+
+  /// Forgets everything, and answers everybody who still waits with `reason`.
+  void lose_memory(const error& reason);
+
+private:
+  using on_stored = std::function<void(const std::optional<error>&)>;
+  using on_settled =
+    std::function<void(std::variant<message_settled, error>&&)>;
+  using on_committed = std::function<void(committed&)>;
+
+  struct removal;
+  struct redrive;
+
+  /// A transition that waits for its commit.
+  struct pending {
+    std::uint64_t ticket = 0;
+    std::size_t records = 0;
+    std::vector<pull_effect> effects;
+    std::vector<on_stored> done;
+    on_committed committed;
+  };
+
+  std::optional<error> unfit() const;
+  std::optional<error> unfit_for_work() const;
+  std::optional<error> cannot_publish() const;
+  void run(pull_transition&& t, on_stored done = nullptr,
+           on_committed on = nullptr);
+  void when_stored(on_stored done);
+  void carry_out(std::vector<pull_effect>&& effects);
+  void carry_out(hand_out&& what);
+  void carry_out(load_messages&& what);
+  void carry_out(find_dead_letter_queue&& what);
+  void carry_out(send_away&& what);
+  void advance();
+  void arm_timer();
+  void answer_if_drained();
+
+  std::string dead_letter_queue() const;
+  message_id new_id();
+  std::variant<insert_job, error> make_record(const publish_message& what,
+                                              moment now);
+  message_published settle_publish(insert_job& inserted,
+                                   const commit_answer& answer, moment made);
+  void settle(const settle_message& what, on_settled done,
+              const std::optional<job>& stored = std::nullopt);
+  void read(const settle_message& what, on_settled done);
+  message_published settle_successor(hand_over& over,
+                                     const commit_answer& answer,
+                                     const pull_impl_actor& to, moment made);
+  void settle_with_successor(const settle_message& what, on_settled done);
+  void ack_and_publish(const settle_message& what, message_prepared&& next,
+                       pull_impl_actor to, on_settled done);
+  void count_dead_letters(pull_queue_view view,
+                          promise<pull_queue_view> answer);
+  void show_messages(const std::vector<job_seq>& seqs,
+                     promise<message_page> answer);
+  void purge_more(std::shared_ptr<removal> r);
+  void collect(std::shared_ptr<redrive> r);
+  void find_sources(std::shared_ptr<redrive> r);
+  void move_back(std::shared_ptr<redrive> r);
+
+  void attach();
+
+  pull_impl_actor::pointer self_;
+  environment_ptr env_;
+  pull_directory queues_;
+  std::string project_;
+  std::string name_;
+  queue_id id_;
+
+  /// Empty while memory and store do not agree.
+  std::optional<pull_queue> queue_;
+  std::uint64_t generation_ = 0;
+
+  std::deque<pending> pending_;
+  std::uint64_t next_ticket_ = 1;
+
+  std::unordered_map<waiter_id, promise<messages_received>> waiters_;
+  waiter_id next_waiter_ = 1;
+
+  std::optional<steady_time> armed_;
+  std::uint64_t timer_generation_ = 0;
+
+  bool closing_ = false;
+  bool draining_ = false;
+  std::vector<promise<queue_drained>> drain_waiters_;
+};
+
+pull_impl_actor::behavior_type
+make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
+                environment_ptr env, pull_directory queues,
+                std::shared_ptr<const queue_snapshot> stored);
+
+} // namespace tidegate
+
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::messages_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::prepare_message)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_prepared)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_stored)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_depth)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_depth)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_pull_impl)

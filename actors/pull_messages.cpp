@@ -1,0 +1,325 @@
+// How a pull queue actor takes in messages, and what is said of those that were
+// received.
+
+#include <caf/make_message.hpp>
+#include <caf/result.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/pull_actor.hpp"
+
+namespace tidegate {
+
+namespace {
+
+/// How long an idempotency key keeps others away.
+constexpr duration key_holds = std::chrono::hours{24};
+
+template <class T>
+auto deliverer(caf::typed_response_promise<T> answer) {
+  return [answer](std::variant<T, error>&& what) mutable {
+    if (auto result = std::get_if<T>(&what))
+      answer.deliver(std::move(*result));
+    else
+      answer.deliver(to_caf(std::get<error>(what)));
+  };
+}
+
+} // namespace
+
+/// Answers that are collected.
+template <class T>
+struct collected {
+  std::vector<std::variant<T, error>> results;
+  std::size_t missing = 0;
+  std::function<void(std::vector<std::variant<T, error>>&&)> done;
+
+  void put(std::size_t n, std::variant<T, error>&& what) {
+    results[n] = std::move(what);
+    if (--missing == 0)
+      done(std::move(results));
+  }
+};
+
+// -- publishing ---------------------------------------------------------------
+
+message_id pull_state::new_id() {
+  return {job_seq{++*env_->last_job}, env_->random() & max_48_bits};
+}
+
+std::variant<insert_job, error>
+pull_state::make_record(const publish_message& what, moment now) {
+  auto made = queue_->make_message(what, new_id(), now);
+  if (auto reason = std::get_if<error>(&made))
+    return std::move(*reason);
+  insert_job result{std::get<job>(std::move(made)), what.by, {}};
+  result.key_since = now.wall - key_holds;
+  return result;
+}
+
+message_published pull_state::settle_publish(insert_job& inserted,
+                                             const commit_answer& answer,
+                                             moment made) {
+  const auto& shown = answer.existing ? *answer.existing : inserted.job;
+  message_published result;
+  result.id = {shown.id.seq, shown.id.tag};
+  result.published_at = shown.created_at;
+  result.visible_at = shown.due;
+  result.duplicate = answer.existing.has_value();
+  if (!answer.existing)
+    queue_->stored(std::move(inserted.job), made, env_->now());
+  return result;
+}
+
+auto pull_state::handle(const publish_message& request)
+  -> promise<message_published> {
+  auto answer = self_->make_response_promise<message_published>();
+  if (auto reason = cannot_publish())
+    return answer.deliver(to_caf(*reason));
+  auto now = env_->now();
+  auto record = make_record(request, now);
+  if (auto reason = std::get_if<error>(&record))
+    return answer.deliver(to_caf(*reason));
+  pull_transition t;
+  t.records.push_back(std::get<insert_job>(std::move(record)));
+  run(
+    std::move(t),
+    [answer](const auto& failed) mutable {
+      if (failed)
+        answer.deliver(to_caf(*failed));
+    },
+    [this, answer, now](committed& message) mutable {
+      answer.deliver(
+        settle_publish(std::get<insert_job>(message.records.front()),
+                       message.answers.front(), now));
+    });
+  return answer;
+}
+
+auto pull_state::handle(const publish_messages& request)
+  -> promise<message_batch_published> {
+  auto answer = self_->make_response_promise<message_batch_published>();
+  if (auto reason = cannot_publish())
+    return answer.deliver(to_caf(*reason));
+  auto now = env_->now();
+  auto results = std::make_shared<message_batch_published>();
+  std::vector<std::size_t> places;
+  pull_transition t;
+  for (const auto& m : request.messages) {
+    auto record = make_record(m, now);
+    if (auto reason = std::get_if<error>(&record)) {
+      results->results.emplace_back(std::move(*reason));
+      continue;
+    }
+    places.push_back(results->results.size());
+    results->results.emplace_back(message_published{});
+    t.records.push_back(std::get<insert_job>(std::move(record)));
+  }
+  if (places.empty())
+    return answer.deliver(std::move(*results));
+  run(
+    std::move(t),
+    [answer](const auto& failed) mutable {
+      if (failed)
+        answer.deliver(to_caf(*failed));
+    },
+    [this, answer, now, results, places](committed& message) mutable {
+      for (std::size_t n = 0; n < places.size(); ++n)
+        results->results[places[n]] = settle_publish(
+          std::get<insert_job>(message.records[n]), message.answers[n], now);
+      answer.deliver(std::move(*results));
+    });
+  return answer;
+}
+
+std::optional<error> pull_state::cannot_publish() const {
+  if (auto reason = unfit_for_work())
+    return reason;
+  if (env_->backlog->records.load(std::memory_order_relaxed)
+      >= env_->backlog_max)
+    return error{errc::overloaded, "too much is waiting for the disk"};
+  return std::nullopt;
+}
+
+// -- of messages that were received -------------------------------------------
+
+auto pull_state::handle(const settle_message& request)
+  -> promise<message_settled> {
+  auto answer = self_->make_response_promise<message_settled>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  if (request.successor)
+    settle_with_successor(request, deliverer(answer));
+  else
+    settle(request, deliverer(answer));
+  return answer;
+}
+
+auto pull_state::handle(const settle_messages& request)
+  -> promise<messages_settled> {
+  auto answer = self_->make_response_promise<messages_settled>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  auto all = std::make_shared<collected<message_settled>>();
+  all->missing = request.entries.size();
+  all->results.resize(all->missing);
+  all->done = [answer](auto&& results) mutable {
+    answer.deliver(messages_settled{std::move(results)});
+  };
+  if (request.entries.empty())
+    return answer.deliver(messages_settled{});
+  for (std::size_t n = 0; n < request.entries.size(); ++n)
+    settle(request.entries[n],
+           [all, n](auto&& result) { all->put(n, std::move(result)); });
+  return answer;
+}
+
+void pull_state::settle(const settle_message& what, on_settled done,
+                        const std::optional<job>& stored) {
+  pull_transition t;
+  auto decision = queue_->settle(what, stored, env_->now(), t);
+  if (auto reason = std::get_if<error>(&decision)) {
+    done(std::move(*reason));
+    return;
+  }
+  if (std::holds_alternative<read_message>(decision)) {
+    read(what, std::move(done));
+    return;
+  }
+  run(std::move(t),
+      [done, result = std::get<message_settled>(decision)](const auto& failed) {
+        if (failed)
+          done(error{*failed});
+        else
+          done(message_settled{result});
+      });
+  advance();
+}
+
+/// Reads a message that is not leased, to say why it cannot be settled.
+void pull_state::read(const settle_message& what, on_settled done) {
+  when_stored([this, what, done](const auto& failed) {
+    if (failed) {
+      done(error{*failed});
+      return;
+    }
+    self_->request(env_->reader, caf::infinite, find_message{what.id})
+      .then(
+        [this, what, done](const message_found& answer) {
+          if (auto reason = unfit())
+            done(std::move(*reason));
+          else if (!answer.found)
+            done(error{errc::message_not_found, "Message not found"});
+          else
+            settle(what, done, answer.found);
+        },
+        [done](const caf::error& reason) { done(from_caf(reason)); });
+  });
+}
+
+// -- an ack that publishes ----------------------------------------------------
+
+void pull_state::settle_with_successor(const settle_message& what,
+                                       on_settled done) {
+  auto to = what.successor_queue.empty() ? name_ : what.successor_queue;
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, to, {}, true, false})
+    .then(
+      [this, what, done](const pull_impl_actor& other) {
+        if (other == self_) {
+          auto now = env_->now();
+          auto reason = unfit_for_work();
+          if (reason) {
+            done(std::move(*reason));
+            return;
+          }
+          auto record = make_record(*what.successor, now);
+          if (auto wrong = std::get_if<error>(&record))
+            done(std::move(*wrong));
+          else
+            ack_and_publish(
+              what,
+              message_prepared{std::get<insert_job>(std::move(record)), now},
+              other, done);
+          return;
+        }
+        self_->request(other, caf::infinite, prepare_message{*what.successor})
+          .then(
+            [this, what, done, other](message_prepared& next) {
+              ack_and_publish(what, std::move(next), other, done);
+            },
+            [done](const caf::error& reason) { done(from_caf(reason)); });
+      },
+      [done](const caf::error& reason) { done(from_caf(reason)); });
+}
+
+void pull_state::ack_and_publish(const settle_message& what,
+                                 message_prepared&& next, pull_impl_actor to,
+                                 on_settled done) {
+  if (auto reason = unfit()) {
+    done(std::move(*reason));
+    return;
+  }
+  pull_transition t;
+  auto decision = queue_->settle(what, std::nullopt, env_->now(), t);
+  auto result = std::get_if<message_settled>(&decision);
+  if (!result || result->duplicate) {
+    // What is not leased is not acked, and nothing is published.
+    auto plain = what;
+    plain.successor.reset();
+    settle(plain, done);
+    return;
+  }
+  auto made = next.made;
+  pull_queue::add_successor(std::move(next.record), t);
+  run(
+    std::move(t),
+    [done](const auto& failed) {
+      if (failed)
+        done(error{*failed});
+    },
+    [this, done, to, made, result = *result](committed& message) mutable {
+      for (std::size_t n = 0; n < message.records.size(); ++n)
+        if (auto over = std::get_if<hand_over>(&message.records[n]))
+          result.successor = settle_successor(*over, message.answers[n], to,
+                                              made);
+      done(std::move(result));
+    });
+  advance();
+}
+
+message_published
+pull_state::settle_successor(hand_over& over, const commit_answer& answer,
+                             const pull_impl_actor& to, moment made) {
+  if (to == self_)
+    return settle_publish(over.next, answer, made);
+  const auto& shown = answer.existing ? *answer.existing : over.next.job;
+  message_published result{{shown.id.seq, shown.id.tag},
+                           shown.created_at,
+                           shown.due,
+                           answer.existing.has_value()};
+  if (!answer.existing)
+    self_->send(to, message_stored{over.next.job, made});
+  return result;
+}
+
+caf::result<message_prepared>
+pull_state::handle(const prepare_message& request) {
+  if (auto reason = cannot_publish())
+    return to_caf(*reason);
+  auto now = env_->now();
+  auto record = make_record(request.what, now);
+  if (auto reason = std::get_if<error>(&record))
+    return to_caf(*reason);
+  return message_prepared{std::get<insert_job>(std::move(record)), now};
+}
+
+void pull_state::handle(message_stored& message) {
+  if (!queue_ || queue_->is_live(message.message.id.seq))
+    return;
+  queue_->stored(std::move(message.message), message.made, env_->now());
+  advance();
+}
+
+} // namespace tidegate

@@ -1,0 +1,142 @@
+// Pull queues and their messages to JSON and back. Reading is as strict as in
+// `codec.hpp`; whole numbers are never taken from anything else.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/codec.hpp"
+#include "tidegate/messages.hpp"
+#include "tidegate/pull_messages.hpp"
+
+namespace tidegate::http {
+
+/// Longest delay of a message, in seconds.
+inline constexpr std::uint64_t message_delay_max = 604'800;
+
+/// Longest time that a receiver may have, in seconds.
+inline constexpr std::uint64_t visibility_timeout_max = 43'200;
+
+/// Longest time that a receiver may wait, in seconds.
+inline constexpr std::uint64_t wait_seconds_max = 20;
+
+/// Most messages that are received at once.
+inline constexpr std::uint64_t receive_max = 10;
+
+/// Most receives until a message is dead-lettered.
+inline constexpr std::uint64_t receive_count_max = 1000;
+
+/// Longest time that messages are kept, in days.
+inline constexpr std::uint64_t retention_days_max = 30;
+
+/// Most messages that one redrive moves.
+inline constexpr std::uint64_t redrive_max = 1000;
+
+/// The one reason for which messages are given up on.
+inline constexpr std::string_view dead_message_reason = "max_receive_count";
+
+/// A message to a queue that the body names.
+template <class T>
+struct to_named_queue {
+  std::string queue;
+  T what;
+};
+
+/// Many messages, and what is wrong with those that are not valid.
+template <class T>
+struct batch_to_queue {
+  std::string queue;
+
+  /// The valid ones, in their order.
+  std::vector<T> entries;
+
+  /// One for each that was sent: empty where it is among `entries`, else the
+  /// result that stands for it, as JSON.
+  std::vector<std::string> refusals;
+};
+
+// -- reading ------------------------------------------------------------------
+
+/// Reads `name` and settings; those that are missing have their defaults.
+decoded<create_pull_queue> decode_create_pull_queue(std::string_view body);
+
+/// Reads the settings that are there. `queue` is whose they are.
+decoded<pull_settings_patch> decode_pull_patch(std::string_view body,
+                                               std::string_view queue);
+
+decoded<to_named_queue<publish_message>>
+decode_publish_message(std::string_view body);
+
+decoded<batch_to_queue<publish_message>>
+decode_publish_messages(std::string_view body);
+
+decoded<to_named_queue<consume_messages>> decode_consume(std::string_view body);
+
+/// Reads what is said of a message. An id that no message can have becomes
+/// `message_id{}`, a handle that none can have `receipt{}`.
+decoded<to_named_queue<settle_message>>
+decode_settle(std::string_view body, settle_message::kind kind);
+
+/// The same of many. `kind` is `ack` or `nack`.
+decoded<batch_to_queue<settle_message>>
+decode_settle_batch(std::string_view body, settle_message::kind kind);
+
+/// Reads what is to be redriven; an empty body stands for `{}`.
+decoded<redrive_messages> decode_redrive(std::string_view body);
+
+/// Returns what is wrong with an idempotency key, if anything.
+std::optional<std::string> complaint_about_key(std::string_view key);
+
+// -- writing ------------------------------------------------------------------
+//
+// What stands under `data`. The cursor of a page says where the next one
+// starts; empty: there is none.
+
+std::string encode(const pull_queue_view& view);
+
+std::string encode_stats(const pull_queue_view& view);
+
+std::string encode(const pull_queue_list& list, std::string_view next_cursor);
+
+std::string encode(const message_published& result, std::string_view queue);
+
+std::string encode(const messages_received& received);
+
+/// `queue` is where a successor went.
+std::string encode(const message_settled& result, settle_message::kind kind,
+                   std::string_view queue);
+
+/// Prints one result for each message that was sent: its refusal, or where that
+/// is empty the next of `results`.
+std::string encode(const message_batch_published& results,
+                   std::string_view queue,
+                   const std::vector<std::string>& refusals);
+
+/// The same for what was said of messages. `asked` has what was sent of those
+/// that are not refused.
+std::string encode(const messages_settled& results,
+                   const settle_messages& asked,
+                   const std::vector<std::string>& refusals);
+
+std::string encode(const redrive_result& result, bool dry_run);
+
+/// Returns the cursor of what follows an item.
+using cursor_maker = std::function<std::string(const message_view& item)>;
+
+/// Prints a message as it is shown everywhere.
+std::string encode(const message_view& message);
+
+/// Prints the first of `items`, as many as go into `bytes_max` bytes and at
+/// least one, with the cursor of what follows: `last_cursor` where all of them
+/// were printed.
+std::string encode_messages(const std::vector<message_view>& items,
+                            std::size_t bytes_max, std::string last_cursor,
+                            const cursor_maker& cursor_after);
+
+} // namespace tidegate::http

@@ -1,0 +1,56 @@
+// What a memory store does with the records of pull queues and their messages.
+
+#include "storage/job_rules.hpp"
+#include "storage/memory_changes.hpp"
+#include "storage/memory_rows.hpp"
+
+namespace tidegate {
+
+std::optional<error> memory_changes::apply_one(const update_pull_settings& what,
+                                               commit_answer&) {
+  return change_pull_queue(what.id, [&](queue_record& queue) {
+    queue.pull = what.settings;
+    queue.updated_at = what.updated_at;
+  });
+}
+
+std::optional<error> memory_changes::apply_one(const update_pull_totals& what,
+                                               commit_answer&) {
+  return change_pull_queue(what.id, [&](queue_record& queue) {
+    queue.totals = what.totals;
+  });
+}
+
+std::optional<error> memory_changes::apply_one(const move_message& what,
+                                               commit_answer& answer) {
+  if (has_ended(what.job))
+    return wrong_status(what.job);
+  auto* present = live(what.job.id);
+  if (!present || !where_.queues.contains(what.to))
+    return std::nullopt;
+  auto next = *present;
+  change(next.job, what.job);
+  change_life(next.job, what.job);
+  next.job.id.queue = what.to;
+  set(where_.live, what.job.id.seq, next);
+  answer.done = true;
+  return std::nullopt;
+}
+
+std::optional<error> memory_changes::apply_one(const hand_over& what,
+                                               commit_answer& answer) {
+  if (!has_ended(what.message))
+    return wrong_status(what.message);
+  if (has_ended(what.next.job))
+    return wrong_status(what.next.job);
+  if (!where_.queues.contains(what.next.job.id.queue))
+    return std::nullopt;
+  if (auto reason = apply_one(end_job{what.message, std::nullopt}, answer))
+    return reason;
+  if (auto reason = apply_one(what.next, answer))
+    return reason;
+  answer.done = true;
+  return std::nullopt;
+}
+
+} // namespace tidegate

@@ -1,0 +1,211 @@
+// A pull queue with the store and the other queues around it, under control.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/pull_queue.hpp"
+#include "tests/core/broken_rule.hpp"
+#include "tests/core/moments.hpp"
+
+namespace tidegate::testing {
+
+/// Plays owner and store of one pull queue. Everything is stored at once, and
+/// what waits to be read is read at once.
+class pull_bench {
+public:
+  explicit pull_bench(const pull_settings& settings = {}) {
+    queue_.id = queue_id{1};
+    queue_.kind = queue_kind::pull;
+    queue_.name = "q";
+    queue_.pull = settings;
+    value_.emplace(queue_snapshot{queue_, {}, {}}, now());
+  }
+
+  message_id publish(publish_message what = {}) {
+    if (what.payload.bytes().empty())
+      what.payload = payload{"1"};
+    message_id id{job_seq{++last_seq_}, last_seq_ * 31};
+    auto made = value_->make_message(what, id, now());
+    must(std::holds_alternative<job>(made), "a sound message is taken");
+    auto m = std::get<job>(made);
+    rows_[id.seq] = m;
+    value_->stored(std::move(m), now(), now());
+    settle();
+    return id;
+  }
+
+  /// Returns what a receiver gets that does not wait.
+  std::vector<message_view> consume(std::size_t limit = 1) {
+    auto waiter = wait(limit, duration{0});
+    return handed_.at(waiter);
+  }
+
+  waiter_id wait(std::size_t limit, duration wait, gone_flag gone = nullptr) {
+    consume_messages what;
+    what.limit = limit;
+    what.wait = wait;
+    what.gone = std::move(gone);
+    value_->wait(++last_waiter_, what, now());
+    settle();
+    return last_waiter_;
+  }
+
+  settle_decision say(settle_message::kind what, message_id id,
+                      std::optional<receipt> handle = {},
+                      duration wait = duration{0}) {
+    settle_message m;
+    m.what = what;
+    m.id = id;
+    m.handle = handle;
+    m.wait = wait;
+    pull_transition t;
+    auto decision = value_->settle(m, std::nullopt, now(), t);
+    if (std::holds_alternative<read_message>(decision)) {
+      auto row = rows_.find(id.seq);
+      must(row != rows_.end(), "what is asked for was stored");
+      decision = value_->settle(m, row->second, now(), t);
+    }
+    take(std::move(t));
+    settle();
+    return decision;
+  }
+
+  void pass(duration d) {
+    auto until = elapsed_ + d;
+    for (auto round = 0; round < 1000; ++round) {
+      auto next = value_->next_wakeup();
+      if (!next || *next > at(0).steady + until)
+        break;
+      elapsed_ = std::max(elapsed_, *next - at(0).steady);
+      settle();
+    }
+    elapsed_ = until;
+    settle();
+  }
+
+  void restart() {
+    queue_snapshot stored{queue_, {}, {}};
+    for (const auto& [seq, m] : rows_) {
+      if (m.id.queue != queue_.id || m.ended_at)
+        continue;
+      live_job l;
+      l.seq = seq;
+      l.due = m.due;
+      l.expires_at = m.expires_at;
+      l.created_at = m.created_at;
+      l.waits_for = m.waits_for;
+      l.status = m.status;
+      l.tag = m.id.tag;
+      l.attempts = m.attempts;
+      l.deliveries = m.deliveries;
+      l.replays = m.replays;
+      stored.jobs.push_back(l);
+    }
+    value_.emplace(stored, now());
+    settle();
+  }
+
+  pull_queue& value() {
+    return *value_;
+  }
+
+  moment now() const {
+    return {at(0).steady + elapsed_, at(0).wall + elapsed_};
+  }
+
+  const job& row(message_id id) const {
+    return rows_.at(id.seq);
+  }
+
+  const std::map<waiter_id, std::vector<message_view>>& handed() const {
+    return handed_;
+  }
+
+  /// Whether there is a dead-letter queue, number 2.
+  bool has_dead_letters = true;
+  int asked_for_dead_letters = 0;
+
+private:
+  void settle() {
+    for (auto round = 0; round < 1000; ++round) {
+      auto t = value_->advance(now());
+      if (t.empty())
+        return;
+      take(std::move(t));
+    }
+    must(false, "advance comes to an end");
+  }
+
+  void take(pull_transition&& t) {
+    std::vector<commit_answer> answers(t.records.size());
+    for (std::size_t n = 0; n < t.records.size(); ++n)
+      apply(t.records[n], answers[n]);
+    auto after = value_->committed(t.records, answers, now());
+    carry_out(std::move(t.effects));
+    if (!after.empty())
+      take(std::move(after));
+  }
+
+  void apply(const record& r, commit_answer& answer) {
+    if (auto update = std::get_if<update_job>(&r)) {
+      write(update->job);
+    } else if (auto end = std::get_if<end_job>(&r)) {
+      write(end->job);
+    } else if (auto move = std::get_if<move_message>(&r)) {
+      answer.done = has_dead_letters;
+      if (answer.done) {
+        write(move->job);
+        rows_[move->job.id.seq].id.queue = move->to;
+      }
+    } else if (auto remove = std::get_if<remove_jobs>(&r)) {
+      for (auto seq : remove->seqs)
+        answer.live += rows_.erase(seq);
+    } else if (auto totals = std::get_if<update_pull_totals>(&r)) {
+      queue_.totals = totals->totals;
+    } else if (auto settings = std::get_if<update_pull_settings>(&r)) {
+      queue_.pull = settings->settings;
+    }
+  }
+
+  /// The payload stays as it was published.
+  void write(const job& m) {
+    auto& row = rows_.at(m.id.seq);
+    auto kept = row.payload;
+    row = m;
+    row.payload = kept;
+  }
+
+  void carry_out(std::vector<pull_effect>&& effects) {
+    for (auto& e : effects) {
+      if (auto out = std::get_if<hand_out>(&e)) {
+        for (const auto& m : out->messages)
+          must(rows_.at(m.job.id.seq).attempts == m.job.attempts,
+               "a receive is stored before it is handed out");
+        must(handed_.emplace(out->waiter, std::move(out->messages)).second,
+             "nobody is answered twice");
+      } else if (auto load = std::get_if<load_messages>(&e)) {
+        std::vector<job> found;
+        for (auto seq : load->seqs)
+          found.push_back(rows_.at(seq));
+        must(value_->loaded(std::move(found)), "what is asked for is there");
+      } else if (std::holds_alternative<find_dead_letter_queue>(e)) {
+        ++asked_for_dead_letters;
+        value_->found_dead_letter_queue(queue_id{2});
+      }
+    }
+  }
+
+  duration elapsed_{0};
+  queue_record queue_;
+  std::optional<pull_queue> value_;
+  std::map<job_seq, job> rows_;
+  std::map<waiter_id, std::vector<message_view>> handed_;
+  std::uint64_t last_seq_ = 0;
+  waiter_id last_waiter_ = 0;
+};
+
+} // namespace tidegate::testing

@@ -1,0 +1,226 @@
+// Who receives which message of a pull queue, and what becomes of it.
+
+#include <catch2/catch.hpp>
+
+#include "tests/core/pull_bench.hpp"
+
+using namespace tidegate;
+using namespace tidegate::testing;
+using kind = settle_message::kind;
+
+namespace {
+
+pull_settings receives(std::uint32_t most) {
+  pull_settings result;
+  result.max_receive_count = most;
+  return result;
+}
+
+bool is(const settle_decision& what, errc code) {
+  auto reason = std::get_if<error>(&what);
+  return reason && reason->code == code;
+}
+
+bool is_done(const settle_decision& what, bool duplicate = false) {
+  auto done = std::get_if<message_settled>(&what);
+  return done && done->duplicate == duplicate;
+}
+
+} // namespace
+
+TEST_CASE("a message is handed out once, and gone when it is acked") {
+  pull_bench w;
+  auto id = w.publish();
+  auto got = w.consume(10);
+  REQUIRE(got.size() == 1);
+  CHECK(got[0].job.attempts == 1);
+  CHECK(w.consume(10).empty());
+  CHECK(is_done(w.say(kind::ack, id, got[0].handle)));
+  CHECK(is_done(w.say(kind::ack, id, got[0].handle), true));
+  CHECK(is(w.say(kind::ack, id), errc::message_not_in_flight));
+  CHECK(w.value().live_messages() == 0);
+}
+
+TEST_CASE("a lease that runs out makes the message available again") {
+  pull_bench w;
+  w.publish();
+  auto first = w.consume();
+  w.pass(std::chrono::seconds{299});
+  CHECK(w.consume().empty());
+  w.pass(std::chrono::seconds{1});
+  auto second = w.consume();
+  REQUIRE(second.size() == 1);
+  CHECK(second[0].job.attempts == 2);
+  CHECK(second[0].handle != first[0].handle);
+}
+
+TEST_CASE("the last lease that ends without an ack moves the message at once") {
+  pull_bench w{receives(2)};
+  auto id = w.publish();
+  w.say(kind::nack, id, w.consume()[0].handle);
+  w.consume();
+  w.pass(std::chrono::seconds{300});
+  CHECK(w.row(id).id.queue == queue_id{2});
+  CHECK(w.row(id).source_queue == "q");
+  CHECK(w.row(id).source_receives == 2);
+  CHECK(w.row(id).attempts == 0);
+  CHECK(w.value().live_messages() == 0);
+  CHECK(is(w.say(kind::ack, id), errc::message_not_in_flight));
+}
+
+TEST_CASE("a message whose dead-letter queue is gone waits for a new one") {
+  pull_bench w{receives(1)};
+  auto id = w.publish();
+  w.has_dead_letters = true;
+  auto got = w.consume();
+  w.say(kind::nack, id, got[0].handle);
+  CHECK(w.asked_for_dead_letters == 1);
+  auto other = w.publish();
+  auto again = w.consume();
+  REQUIRE(again.size() == 1);
+  w.say(kind::nack, other, again[0].handle);
+  CHECK(w.asked_for_dead_letters == 1);
+  CHECK(w.row(other).id.queue == queue_id{2});
+}
+
+TEST_CASE("a release does not count, and the message keeps its place") {
+  pull_bench w;
+  auto id = w.publish();
+  w.publish();
+  auto got = w.consume();
+  CHECK(got[0].job.id.seq == id.seq);
+  CHECK(is_done(w.say(kind::release, id, got[0].handle)));
+  auto again = w.consume();
+  CHECK(again[0].job.id.seq == id.seq);
+  CHECK(again[0].job.attempts == 1);
+  CHECK(again[0].job.deliveries == 2);
+}
+
+TEST_CASE("a handle of an earlier lease changes nothing") {
+  pull_bench w;
+  auto id = w.publish();
+  auto first = w.consume();
+  w.say(kind::nack, id, first[0].handle);
+  auto second = w.consume();
+  CHECK(is(w.say(kind::ack, id, first[0].handle), errc::message_not_in_flight));
+  CHECK(is_done(w.say(kind::nack, id, first[0].handle), true));
+  CHECK(is_done(w.say(kind::ack, id, second[0].handle)));
+}
+
+TEST_CASE("a nack with a delay and an extension move the time") {
+  pull_bench w;
+  auto id = w.publish();
+  w.say(kind::nack, id, w.consume()[0].handle, std::chrono::seconds{10});
+  w.pass(std::chrono::seconds{9});
+  CHECK(w.consume().empty());
+  w.pass(std::chrono::seconds{1});
+  auto got = w.consume();
+  REQUIRE(got.size() == 1);
+  w.say(kind::extend, id, got[0].handle, std::chrono::seconds{1000});
+  w.pass(std::chrono::seconds{999});
+  CHECK(w.consume().empty());
+  w.pass(std::chrono::seconds{1});
+  CHECK(w.consume().size() == 1);
+}
+
+TEST_CASE("waiters are served in the order of their arrival") {
+  pull_bench w;
+  auto first = w.wait(1, std::chrono::seconds{20});
+  auto second = w.wait(1, std::chrono::seconds{20});
+  w.publish();
+  CHECK(w.handed().at(first).size() == 1);
+  CHECK(w.handed().count(second) == 0);
+  w.pass(std::chrono::seconds{20});
+  CHECK(w.handed().at(second).empty());
+}
+
+TEST_CASE("who is gone is given nothing and counts nothing") {
+  pull_bench w;
+  auto gone = std::make_shared<std::atomic<bool>>(false);
+  w.wait(1, std::chrono::seconds{20}, gone);
+  auto waiter = w.wait(1, std::chrono::seconds{20});
+  gone->store(true);
+  auto id = w.publish();
+  REQUIRE(w.handed().at(waiter).size() == 1);
+  CHECK(w.row(id).attempts == 1);
+}
+
+TEST_CASE("what has not reached anybody does not count") {
+  pull_bench w{receives(1)};
+  auto id = w.publish();
+  auto got = w.consume();
+  auto t = w.value().returned({{{id, *got[0].handle}}}, w.now());
+  CHECK_FALSE(t.records.empty());
+  w.pass(std::chrono::seconds{1});
+  auto again = w.consume();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].job.attempts == 1);
+}
+
+TEST_CASE("leases and counts are there after a restart") {
+  pull_bench w{receives(2)};
+  auto id = w.publish();
+  w.consume();
+  w.restart();
+  CHECK(w.consume().empty());
+  w.pass(std::chrono::seconds{300});
+  CHECK(w.consume()[0].job.attempts == 2);
+  w.restart();
+  w.pass(std::chrono::seconds{300});
+  CHECK(w.row(id).id.queue == queue_id{2});
+}
+
+TEST_CASE("a raised receive count counts for messages that are there") {
+  pull_bench w{receives(2)};
+  auto id = w.publish();
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    auto got = w.consume();
+    REQUIRE(got.size() == 1);
+    CHECK(got[0].job.attempts == n);
+    w.value().change_settings(receives(4), w.now());
+    w.say(kind::nack, id, got[0].handle);
+  }
+  CHECK(w.row(id).id.queue == queue_id{2});
+}
+
+TEST_CASE("a message that waits too long is removed, a leased one is not") {
+  pull_settings settings;
+  settings.message_retention = std::chrono::hours{24};
+  settings.visibility_timeout = std::chrono::hours{12};
+  pull_bench w{settings};
+  w.publish();
+  auto leased = w.publish();
+  w.pass(std::chrono::hours{20});
+  auto got = w.consume(2);
+  w.say(kind::release, {got[0].job.id.seq, got[0].job.id.tag}, got[0].handle);
+  w.pass(std::chrono::hours{5});
+  CHECK(w.value().live_messages() == 1);
+  CHECK(is_done(w.say(kind::ack, leased, got[1].handle)));
+}
+
+TEST_CASE("the higher priority is received first, where there are any") {
+  pull_settings settings;
+  settings.enable_priority = true;
+  pull_bench w{settings};
+  publish_message what;
+  what.priority = 2;
+  w.publish();
+  auto id = w.publish(what);
+  CHECK(w.consume()[0].job.id.seq == id.seq);
+  pull_bench plain;
+  what.payload = payload{"1"};
+  CHECK(std::holds_alternative<error>(
+    plain.value().make_message(what, {job_seq{1}, 1}, plain.now())));
+}
+
+TEST_CASE("ids and receipts are read as they are printed, and no others") {
+  message_id id{job_seq{max_48_bits}, 12345};
+  CHECK(to_string(id).size() == 29);
+  CHECK(parse_message_id(to_string(id)) == id);
+  CHECK_FALSE(parse_message_id("qmsg_" + std::string(24, 'z')));
+  CHECK_FALSE(parse_message_id("job_" + std::string(24, '0')));
+  auto handle = make_receipt(id, 7);
+  CHECK(parse_receipt(to_string(handle)) == handle);
+  CHECK(make_receipt(id, 8).check != handle.check);
+  CHECK_FALSE(parse_receipt("rcpt_07_0000000000000000"));
+}
