@@ -278,6 +278,23 @@ TEST_CASE("a defer of the job alone holds nobody else, and no longer") {
   CHECK(w.stored(job).deliveries == 2);
 }
 
+TEST_CASE("a late defer of the job puts it later, never earlier") {
+  workbench w{ack_settings()};
+  auto job = w.publish();
+  w.answer(job, answered(500));
+  CHECK(w.defer(job, seconds(0.5), defer_scope::job) == "ok");
+  CHECK(w.stored(job).due == at(1).wall);
+  CHECK(w.defer(job, seconds(5), defer_scope::job) == "ok");
+  CHECK(w.stored(job).due == at(5).wall);
+  CHECK(w.stored(job).waits_for == wait_kind::job_defer);
+  CHECK(w.stored(job).defers == 0);
+  w.restart(seconds(2));
+  w.pass(seconds(2.999999));
+  CHECK_FALSE(w.flies(job));
+  w.pass(duration{1});
+  CHECK(w.flies(job));
+}
+
 // -- probes -------------------------------------------------------------------
 
 TEST_CASE("the probe's 200 alone opens nothing, its ack does") {

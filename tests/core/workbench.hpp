@@ -309,6 +309,7 @@ private:
   void carry_out(const load_jobs& what);
   void share_permits();
   bool awaits_loads() const;
+  bool awaits_payload() const;
 
   /// Calls `f` with each effect of a kind that waits for its commit.
   template <class T, class F>

@@ -125,7 +125,8 @@ void workbench::check() {
   must(awaits_loads() || !truth_.has_overdue(elapsed_),
        "no ack is waited for longer than its time");
   if (is_small()) {
-    must(awaits_loads() || may_go_by_explain()->empty(), "what may go goes");
+    must(awaits_loads() || awaits_payload() || may_go_by_explain()->empty(),
+         "what may go goes");
     check_explain();
   }
   check_gates();

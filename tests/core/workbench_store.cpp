@@ -109,6 +109,17 @@ bool workbench::awaits_loads() const {
   return result;
 }
 
+/// Returns whether a job came back from a wait for its ack, during which nobody
+/// kept its payload, and must be stored before it can be read again.
+bool workbench::awaits_payload() const {
+  for (const auto& p : pending_)
+    for (const auto& r : p.what.records)
+      if (auto update = std::get_if<update_job>(&r))
+        if (update->job.payload.bytes().empty())
+          return true;
+  return false;
+}
+
 void workbench::read(const request& what) {
   reading r;
   r.wanted = what;
