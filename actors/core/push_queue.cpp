@@ -166,34 +166,34 @@ void push_queue::stored_update(job_seq seq) {
 std::optional<transition> push_queue::loaded(std::vector<job>&& jobs,
                                              moment now) {
   auto missing = [this](job_seq seq) {
-    return jobs_.find(seq) && !is_at_hand(seq);
+    return jobs_.find(seq) && !residents_.contains(seq)
+           && !changed_while_loading_.contains(seq);
   };
   if (jobs.empty() && std::any_of(loading_.begin(), loading_.end(), missing))
     return std::nullopt;
-  loading_.clear();
   transition out;
   for (auto& j : jobs)
-    if (missing(j.id.seq))
-      take_in(std::move(j));
+    take_loaded(std::move(j));
+  loading_.clear();
+  changed_while_loading_.clear();
   run_errands(now, out);
   return out;
 }
 
-bool push_queue::is_at_hand(job_seq seq) const {
-  auto i = residents_.find(seq);
-  return i != residents_.end() && !i->second.job.payload.bytes().empty();
-}
-
-/// Of a job that is resident the payload is all that is missing, and all that
-/// the store cannot have an older one of.
-void push_queue::take_in(job&& j) {
-  auto i = residents_.find(j.id.seq);
-  if (i == residents_.end()) {
-    keep(std::move(j));
+/// A job that is in memory keeps all that may have changed since it was read.
+void push_queue::take_loaded(job&& j) {
+  auto seq = j.id.seq;
+  if (changed_while_loading_.contains(seq))
     return;
+  if (auto i = residents_.find(seq); i != residents_.end()) {
+    auto& r = i->second;
+    if (r.busy || !r.job.payload.bytes().empty())
+      return;
+    resident_bytes_ += j.payload.bytes().size();
+    r.job.payload = std::move(j.payload);
+  } else if (jobs_.find(seq)) {
+    keep(std::move(j));
   }
-  resident_bytes_ += j.payload.bytes().size();
-  i->second.job.payload = std::move(j.payload);
 }
 
 // -- residents ----------------------------------------------------------------
@@ -205,6 +205,11 @@ std::size_t push_queue::idle_residents() const {
 bool push_queue::has_room(const job& j) const {
   return idle_residents() < idle_residents_max
          && resident_bytes_ + j.payload.bytes().size() <= resident_bytes_max;
+}
+
+bool push_queue::has_payload(job_seq seq) const {
+  auto i = residents_.find(seq);
+  return i != residents_.end() && !i->second.job.payload.bytes().empty();
 }
 
 push_queue::resident& push_queue::keep(job&& j) {
@@ -224,6 +229,8 @@ void push_queue::forget(job_seq seq) {
   if (i->second.busy)
     --busy_residents_;
   residents_.erase(i);
+  if (!loading_.empty())
+    changed_while_loading_.insert(seq);
 }
 
 void push_queue::forget_if_idle(job_seq seq) {

@@ -444,11 +444,9 @@ private:
 
   std::size_t idle_residents() const;
   bool has_room(const job& j) const;
+  bool has_payload(job_seq seq) const;
+  void take_loaded(job&& j);
   resident& keep(job&& j);
-  void take_in(job&& j);
-
-  /// Returns whether a job is in memory with everything that a delivery takes.
-  bool is_at_hand(job_seq seq) const;
   void forget(job_seq seq);
   void forget_if_idle(job_seq seq);
   read_first watch(job_seq seq);
@@ -484,8 +482,10 @@ private:
   /// Jobs that are being read because somebody asks about them.
   std::unordered_map<job_seq, watch_state> watched_;
 
-  /// Jobs that have been asked for and have not arrived.
+  /// Jobs that have been asked for and have not arrived, and those of them that
+  /// have been in memory and changed meanwhile: what arrives of them is old.
   std::vector<job_seq> loading_;
+  std::set<job_seq> changed_while_loading_;
   std::map<job_seq, errand> errands_;
 
   std::unordered_map<job_seq, owed> awaiting_;

@@ -287,6 +287,8 @@ void push_queue::end(resident& r, std::optional<history_entry>&& entry,
   resident_bytes_ -= j.payload.bytes().size();
   out.records.push_back(end_job{std::move(j), std::move(entry)});
   residents_.erase(seq);
+  if (!loading_.empty())
+    changed_while_loading_.insert(seq);
   errands_.erase(seq);
   if (auto i = watched_.find(seq); i != watched_.end())
     i->second.outdated = true;

@@ -152,12 +152,12 @@ void push_queue::start_ready(moment now, transition& out) {
       keys_.shut(*lane, jobs_, now.steady);
       continue;
     }
-    auto i = residents_.find(*next_up(now));
-    // One without its payload is about to be read again.
-    if (i == residents_.end() || i->second.job.payload.bytes().empty())
+    auto next = *next_up(now);
+    if (!has_payload(next))
       break;
-    started.insert(i->second.lane);
-    start(i->second, now, out);
+    auto& r = residents_.at(next);
+    started.insert(r.lane);
+    start(r, now, out);
   }
   if (!started.empty())
     store_starts(started, now, out);
@@ -274,13 +274,13 @@ void push_queue::ask_for_jobs(moment now, transition& out) {
   auto next = next_up(now);
   auto passes = !queue_.paused && gate_.ask(now.steady) != gate::answer::shut;
   auto runs_low = idle_residents() < std::min(load_below, jobs_.ready());
-  if (passes && next && (!is_at_hand(*next) || runs_low)) {
+  if (passes && next && (!has_payload(*next) || runs_low)) {
     // What a held queue needs is one probe.
     auto front = gate_.state() == gate_state::open
                    ? jobs_.ready_front(load_count)
                    : std::vector{*next};
     for (auto seq : front)
-      if (!is_at_hand(seq) && !errands_.contains(seq))
+      if (!has_payload(seq) && !errands_.contains(seq))
         loading_.push_back(seq);
   }
   if (!loading_.empty())
