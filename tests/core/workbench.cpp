@@ -293,10 +293,9 @@ void workbench::pass_to_wakeup() {
   elapsed_ = *next - steady_origin_;
   auto keys = queue_->memory().limit_keys;
   auto t = queue_->advance(now());
-  // A key may have been looked at to be forgotten; and what is due now may wait
-  // for the store, or for a permit that has been asked for already.
-  must(!t.empty() || awaits_loads() || awaits_payload() || keys > 0
-         || permits_asked_ > 0,
+  // A key may have been looked at to be forgotten, and a permit that has been
+  // asked for already is what a job waits for that is due now.
+  must(!t.empty() || awaits_loads() || keys > 0 || permits_asked_ > 0,
        "a timer fires for a reason");
   note_lapses(t);
   check_starts(t, std::nullopt);

@@ -309,7 +309,6 @@ private:
   void carry_out(const load_jobs& what);
   void share_permits();
   bool awaits_loads() const;
-  bool awaits_payload() const;
 
   /// Calls `f` with each effect of a kind that waits for its commit.
   template <class T, class F>
@@ -323,7 +322,10 @@ private:
   // What holds at every moment.
   bool is_small() const;
   std::optional<std::set<job_seq>> may_go_by_explain();
+  bool is_settled(job_seq seq) const;
   bool note_lapses(const transition& t);
+  void note_forgotten(const transition& t);
+  bool is_deserted(const std::string& key) const;
   void check_starts(const transition& t,
                     const std::optional<std::set<job_seq>>& may_go);
   void check_rate(const started& last, std::optional<std::uint32_t> max,

@@ -109,17 +109,6 @@ bool workbench::awaits_loads() const {
   return result;
 }
 
-/// Returns whether a job came back from a wait for its ack, during which nobody
-/// kept its payload, and must be stored before it can be read again.
-bool workbench::awaits_payload() const {
-  for (const auto& p : pending_)
-    for (const auto& r : p.what.records)
-      if (auto update = std::get_if<update_job>(&r))
-        if (update->job.payload.bytes().empty())
-          return true;
-  return false;
-}
-
 void workbench::read(const request& what) {
   reading r;
   r.wanted = what;
@@ -156,6 +145,7 @@ void workbench::arrive(reading&& what) {
 // -- the store ----------------------------------------------------------------
 
 void workbench::take(transition&& t, std::optional<std::size_t> place) {
+  note_forgotten(t);
   if (t.records.empty()) {
     carry_out(std::move(t.effects));
     if (place && pending_.empty())
