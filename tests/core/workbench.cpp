@@ -295,7 +295,7 @@ void workbench::pass_to_wakeup() {
   auto t = queue_->advance(now());
   // A key may have been looked at to be forgotten, and a permit that has been
   // asked for already is what a job waits for that is due now.
-  must(!t.empty() || awaits_loads() || keys > 0 || permits_asked_ > 0,
+  must(!t.empty() || awaits_loads() || keys > 0 || awaits_permits(),
        "a timer fires for a reason");
   note_lapses(t);
   check_starts(t, std::nullopt);

@@ -295,7 +295,7 @@ private:
   void decide(const request& what, const job_record* found);
   job_decision decision_of(const request& what, const job_record* found);
   void watch_request(const request& what, const job_record* found);
-  bool is_repeat(const report& what) const;
+  bool is_repeat(const report& what, const job_record* found) const;
   std::string key_of(job_id job) const;
   void settle();
   void end_aborted();
@@ -309,6 +309,7 @@ private:
   void carry_out(const load_jobs& what);
   void share_permits();
   bool awaits_loads() const;
+  bool awaits_permits() const;
 
   /// Calls `f` with each effect of a kind that waits for its commit.
   template <class T, class F>

@@ -67,20 +67,24 @@ void workbench::watch_request(const request& what, const job_record* found) {
       truth_.touched(order.job, order.wait, elapsed_);
   } else if (current) {
     truth_.reported(order, settings, elapsed_);
-  } else if (order.what == report::kind::defer && !is_repeat(order)) {
+  } else if (order.what == report::kind::defer && !is_repeat(order, found)) {
     auto key = found ? found->job.limit_key : key_of(order.job);
     truth_.only_held(order, key, settings, elapsed_);
   }
 }
 
-/// Returns whether the delivery that a fence names has been deferred already.
-bool workbench::is_repeat(const report& what) const {
+/// Returns whether the delivery that a fence names has been deferred already,
+/// by what is stored, was read, or will be stored.
+bool workbench::is_repeat(const report& what, const job_record* found) const {
   auto same = [&](const history_entry& entry) {
     return entry.delivery == what.delivery
            && entry.status == delivery_status::deferred;
   };
-  auto found = store_.find(what.job);
-  if (found && std::any_of(found->history.begin(), found->history.end(), same))
+  auto tells = [&](const job_record& r) {
+    return std::any_of(r.history.begin(), r.history.end(), same);
+  };
+  auto stored = store_.find(what.job);
+  if ((found && tells(*found)) || (stored && tells(*stored)))
     return true;
   for (const auto& p : pending_)
     for (const auto& r : p.what.records) {
@@ -101,6 +105,12 @@ std::string workbench::key_of(job_id job) const {
 }
 
 // -- the reader ---------------------------------------------------------------
+
+bool workbench::awaits_permits() const {
+  auto result = permits_asked_ > 0;
+  for_each_undone<take_permits>([&](const auto&) { result = true; });
+  return result;
+}
 
 bool workbench::awaits_loads() const {
   auto result = std::any_of(reads_.begin(), reads_.end(),
