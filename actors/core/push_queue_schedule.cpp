@@ -27,8 +27,9 @@ transition push_queue::advance(moment now) {
   transition out;
   follow_wall_clock(now);
   run_errands(now, out);
-  expire(now, out);
+  // One whose ack did not come may have outlived itself meanwhile.
   end_waits_for_ack(now, out);
+  expire(now, out);
   wake_keys(now, out);
   start_ready(now, out);
   settle_permits(now, out);
