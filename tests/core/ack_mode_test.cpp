@@ -200,6 +200,22 @@ TEST_CASE("a lifetime that ends does not tear away what awaits its ack") {
   CHECK(w.stored(job).status == job_status::completed);
 }
 
+TEST_CASE("a job whose lifetime ended before its ack timed out is dead") {
+  workbench w{with([](auto& s) {
+    s.lifetime = seconds(3);
+    s.ack_timeout = seconds(4);
+    s.backoff.delay = 0;
+  })};
+  auto job = w.publish();
+  w.keep_commits_back();
+  w.answer(job, answered(200));
+  w.pass(seconds(4));
+  w.commit_all();
+  CHECK(w.stored(job).dead_reason == dead_reason::lifetime_exceeded);
+  CHECK(w.stored(job).attempts == 1);
+  CHECK(w.log().size() == 1);
+}
+
 TEST_CASE("retries after timeouts are spread, not all at one instant") {
   workbench w{with([](auto& s) {
     s.concurrency = 50;
