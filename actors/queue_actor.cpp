@@ -320,9 +320,12 @@ void queue_state::read(job_id id, decider decide, on_stored done) {
           done(unfit().value_or(gone()));
       },
       [this, id, done, generation](const caf::error& reason) {
-        if (generation == generation_ && queue_)
-          queue_->unwatch(id.seq);
         done(from_caf(reason));
+        if (generation != generation_ || !queue_)
+          return;
+        // What was kept for this may have to be read again.
+        queue_->unwatch(id.seq);
+        advance();
       });
 }
 
