@@ -74,6 +74,26 @@ async function limitKey() {
   return { name, key: 'tenant-7' };
 }
 
+async function pullQueue() {
+  const queue = `p${++made}`;
+  await server.api.ask('POST', '/v1/queue/create', { name: queue });
+  return { queue };
+}
+
+/** Receives a message from the queue that the examples name. */
+async function leased() {
+  const queue = 'webhook-out';
+  await server.api.ask('POST', '/v1/queue/publish', { queue, payload: 1 });
+  const { data } = await server.api.ask('POST', '/v1/queue/consume', { queue });
+  const [{ message_id, receipt_handle }] = data.items;
+  return { message_id, receipt_handle };
+}
+
+async function availableMessage() {
+  await server.api.ask('POST', '/v1/queue/publish', { queue: 'webhook-out', payload: 1 });
+  return {};
+}
+
 const aQueue = async () => ({ name: await queue() });
 const awaiting = async () => ({ id: await jobIn('awaiting_ack') });
 
@@ -91,13 +111,35 @@ const scenes = {
   touchJob: awaiting,
   getOperation: async () => ({ id: await operation() }),
   cancelOperation: async () => ({ id: await operation() }),
+  consumeMessages: availableMessage,
+  ackMessage: leased,
+  nackMessage: leased,
+  extendMessage: leased,
+  releaseMessage: leased,
+  ackMessages: leased,
+  nackMessages: leased,
+  discoverOne: async () => ({ id: 'queue.publish' }),
   revokeKey: async () => ({
     id: (await server.api.ask('POST', '/v1/keys', { project: 'p', scopes: ['read'] })).id,
   }),
 };
 
-function exampleOf(route) {
-  return route.requestBody?.content['application/json'].example;
+/** Returns the example of a request, with the ids of a message that is there. */
+function exampleOf(route, values) {
+  const example = route.requestBody?.content['application/json'].example;
+  if (example === undefined)
+    return undefined;
+  const there = (key, value) => (key === 'message_id' || key === 'receipt_handle' ? values[key] : value);
+  return JSON.parse(JSON.stringify(example, there));
+}
+
+/** Returns the scene of a route: its own, or a queue where it names one. */
+function sceneOf(path, route) {
+  if (scenes[route.operationId])
+    return scenes[route.operationId];
+  if (path.includes('{name}'))
+    return aQueue;
+  return path.includes('{queue}') ? pullQueue : async () => ({});
 }
 
 /** Checks an answer against what the description says of its status. */
@@ -113,16 +155,15 @@ function answersAsDescribed(path, method, { status, text, json }) {
   assert.ok(fits, `${method} ${path}: ${schemas.errorsText()} in ${text}`);
 }
 
-test('every route of push queues answers its example as it is described', { timeout }, async (t) => {
-  for (const [path, routes] of Object.entries(description.paths).filter(([p]) => !/^\/v1\/(queue|discovery)\//.test(p)))
+test('every route answers its example as it is described', { timeout }, async (t) => {
+  for (const [path, routes] of Object.entries(description.paths))
     for (const [method, route] of Object.entries(routes)) {
       if (!['get', 'put', 'post', 'patch', 'delete'].includes(method))
         continue;
       await t.test(`${method} ${path}`, async () => {
-        const scene = scenes[route.operationId] ?? (path.includes('{name}') ? aQueue : undefined);
-        const values = await scene?.() ?? {};
+        const values = await sceneOf(path, route)();
         const target = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]));
-        const answer = await server.api.send(method.toUpperCase(), target, exampleOf(route));
+        const answer = await server.api.send(method.toUpperCase(), target, exampleOf(route, values));
         answersAsDescribed(path, method, answer);
       });
     }
