@@ -5,66 +5,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { until } from '../../examples/tidegate.mjs';
-import { startServer } from './support/server.mjs';
+import { Queue, accepts, refuses, startPull as start } from './support/pull.mjs';
 
 const timeout = 60_000;
-
-/** Speaks to the pull queue `name` of a server. */
-class Queue {
-  constructor(api, name) {
-    this.api = api;
-    this.name = name;
-  }
-
-  async send(method, path, body) {
-    return this.api.send(method, `/v1/queue/${path}`, body);
-  }
-
-  async ask(method, path, body) {
-    const { status, text, json } = await this.send(method, path, body);
-    assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
-    return json.data;
-  }
-
-  create(settings = {}) {
-    return this.ask('POST', 'create', { name: this.name, type: 'standard', ...settings });
-  }
-
-  publish(payload, fields = {}) {
-    return this.ask('POST', 'publish', { queue: this.name, payload, ...fields });
-  }
-
-  async consume(fields = {}) {
-    return (await this.ask('POST', 'consume', { queue: this.name, ...fields })).items;
-  }
-
-  settle(how, { message_id, receipt_handle }, fields = {}) {
-    return this.send('POST', how, { queue: this.name, message_id, receipt_handle, ...fields });
-  }
-
-  stats() {
-    return this.ask('GET', `stats/${this.name}`);
-  }
-}
-
-async function start(t, settings) {
-  const server = await startServer(t);
-  const queue = new Queue(server.api, 'out');
-  await queue.create(settings);
-  return { server, api: server.api, queue, dead: new Queue(server.api, 'out.dlq') };
-}
-
-async function accepts(call) {
-  const { status, text, json } = await call;
-  assert.ok(status < 300, text);
-  return json.data;
-}
-
-async function refuses(call, status, code) {
-  const answer = await call;
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(answer.json.error.code, code, answer.text);
-}
 
 test('a message is received once, and gone when it is acked', { timeout }, async (t) => {
   const { queue } = await start(t);
