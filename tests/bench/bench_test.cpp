@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "tests/bench/items.hpp"
 #include "tests/bench/json_line.hpp"
 #include "tests/bench/latencies.hpp"
 #include "tests/bench/message_cutter.hpp"
@@ -35,6 +36,24 @@ TEST_CASE("numbers are found by what stands before them") {
   CHECK(number_after("{\"a\":1,\"sent\":42}", "\"sent\":") == 42);
   CHECK(number_after("{\"sent\":\"x\"}", "\"sent\":") == std::nullopt);
   CHECK(number_after("{}", "\"sent\":") == std::nullopt);
+}
+
+TEST_CASE("texts are found by what stands before them") {
+  CHECK(text_after(R"({"a":"x","b":"y"})", R"("b":")") == "y");
+  CHECK(text_after(R"({"a":""})", R"("a":")").empty());
+  CHECK(text_after("{}", R"("a":")").empty());
+}
+
+TEST_CASE("the items of an answer are cut apart") {
+  auto text = R"({"items":[{"message_id":"a","receipt_handle":"1"},)"
+              R"({"message_id":"b","receipt_handle":"2"}]})";
+  auto items = cut_items(text);
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].id == "a");
+  CHECK(items[0].handle == "1");
+  CHECK(items[1].id == "b");
+  CHECK(items[1].handle == "2");
+  CHECK(cut_items(R"({"items":[]})").empty());
 }
 
 TEST_CASE("a percentile is one of the values") {

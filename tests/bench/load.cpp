@@ -12,6 +12,7 @@
 #include "tests/bench/json_line.hpp"
 #include "tests/bench/latencies.hpp"
 #include "tests/bench/message_cutter.hpp"
+#include "tests/bench/post_writer.hpp"
 #include "tests/bench/sockets.hpp"
 
 namespace {
@@ -33,10 +34,7 @@ struct options {
 class request_writer {
 public:
   explicit request_writer(const options& with)
-    : head_("POST " + with.path
-            + " HTTP/1.1\r\nhost: 127.0.0.1:" + std::to_string(with.port)
-            + "\r\nauthorization: Bearer " + with.key
-            + "\r\ncontent-type: application/json\r\ncontent-length: "),
+    : posts_(with.port, with.path, with.key),
       tail_(with.extra.empty() ? "}" : "," + with.extra + "}"),
       size_(with.size) {
     // nop
@@ -46,12 +44,11 @@ public:
     auto payload = "{\"bench\":" + std::to_string(number)
                    + ",\"sent\":" + std::to_string(sent_us) + ",\"fill\":\"";
     payload.append(size_ - std::min(size_, payload.size() + 2), 'x');
-    auto body = "{\"payload\":" + payload + "\"}" + tail_;
-    return head_ + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return posts_.write("{\"payload\":" + payload + "\"}" + tail_);
   }
 
 private:
-  std::string head_;
+  post_writer posts_;
   std::string tail_;
   std::size_t size_;
 };

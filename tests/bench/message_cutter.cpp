@@ -51,6 +51,14 @@ unsigned status_of(std::string_view head) {
   return static_cast<unsigned>(number_after(head, "HTTP/1.1 ").value_or(0));
 }
 
+std::string_view text_after(std::string_view text, std::string_view label) {
+  auto at = text.find(label);
+  if (at == std::string_view::npos)
+    return {};
+  auto rest = text.substr(at + label.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 std::optional<std::uint64_t> number_after(std::string_view text,
                                           std::string_view label) {
   auto at = text.find(label);

@@ -33,6 +33,10 @@ private:
 /// Returns the status of a response's head, 0 where there is none.
 unsigned status_of(std::string_view head);
 
+/// Returns what stands between `label` and the next quote, empty where there is
+/// no `label`.
+std::string_view text_after(std::string_view text, std::string_view label);
+
 /// Returns the number that follows `label` in `text`, if there is one.
 std::optional<std::uint64_t> number_after(std::string_view text,
                                           std::string_view label);
