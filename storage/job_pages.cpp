@@ -39,6 +39,29 @@ std::string count_sql() {
          + " AND queue = ?6 AND dead_letter = 1";
 }
 
+// Parameters 1 to 4: since, until, queue, and the status of what is leased.
+constexpr char is_dead_message[] =
+  "queue = ?3 AND dead_lettered_at IS NOT NULL AND status <> ?4"
+  " AND (?1 IS NULL OR dead_lettered_at >= ?1)"
+  " AND (?2 IS NULL OR dead_lettered_at < ?2)";
+
+std::string dead_messages_sql() {
+  return "SELECT seq, "s + is_dead_message
+         + " FROM jobs WHERE seq > ?5 ORDER BY seq";
+}
+
+std::string count_messages_sql() {
+  return "SELECT count(*) FROM jobs WHERE "s + is_dead_message;
+}
+
+void bind_dead_messages(sqlite::execution& use, queue_id queue,
+                        const job_filter& filter) {
+  use.bind(filter.since)
+    .bind(filter.until)
+    .bind(queue.value)
+    .bind(job_status::awaiting_ack);
+}
+
 void bind_filter(sqlite::execution& use, const job_filter& filter) {
   use.bind(filter.status)
     .bind(filter.limit_key)
@@ -100,7 +123,9 @@ walk* newer(std::optional<walk>& one, std::optional<walk>& other) {
 job_pages::job_pages(const sqlite::connection& db)
   : jobs_(db), live_(db, walk_sql("jobs", "0")),
     ended_(db, walk_sql("ended", "dead_reason")),
-    dead_letters_(db, dead_letters_sql()), count_(db, count_sql()),
+    dead_letters_(db, dead_letters_sql()),
+    dead_messages_(db, dead_messages_sql()), count_(db, count_sql()),
+    count_messages_(db, count_messages_sql()),
     removable_(db,
                "SELECT queue, seq, tag FROM ended INDEXED BY ended_by_removal "
                "WHERE remove_at <= ? "
@@ -111,6 +136,8 @@ job_pages::job_pages(const sqlite::connection& db)
 // A job stands in one of the two tables, never in both, and keeps its number
 // when it moves: pages that go down by number neither skip nor repeat one.
 result<job_page> job_pages::list(const job_page_query& query) {
+  if (query.dead_messages)
+    return list_dead_messages(query);
   std::optional<walk> live;
   std::optional<walk> ended;
   if (wants_live(query))
@@ -132,7 +159,30 @@ result<job_page> job_pages::list(const job_page_query& query) {
     if (*each)
       if (auto reason = (*each)->failure())
         return *reason;
-  page.next_before = rule.next_before();
+  page.next_before = rule.next();
+  return page;
+}
+
+result<job_page> job_pages::list_dead_messages(const job_page_query& query) {
+  job_page page;
+  paging rule{query};
+  auto row = dead_messages_.start();
+  bind_dead_messages(row, query.queue, query.filter);
+  row.bind(query.after.value);
+  while (row.next()) {
+    job_seq seq;
+    auto fits = false;
+    row.take(seq.value).take(fits);
+    auto verdict = rule.look(seq, fits);
+    if (verdict == paging::verdict::stop)
+      break;
+    if (verdict == paging::verdict::take)
+      if (auto reason = add(query, seq, page, rule))
+        return *reason;
+  }
+  if (auto reason = row.failure())
+    return *reason;
+  page.next_after = rule.next();
   return page;
 }
 
@@ -154,6 +204,18 @@ result<std::uint64_t> job_pages::count_dead_letters(queue_id queue,
   auto row = count_.start();
   bind_filter(row, filter);
   row.bind(queue.value);
+  std::uint64_t count = 0;
+  if (row.next())
+    row.take(count);
+  if (auto reason = row.failure())
+    return *reason;
+  return count;
+}
+
+result<std::uint64_t> job_pages::count_dead_messages(queue_id queue,
+                                                     const job_filter& filter) {
+  auto row = count_messages_.start();
+  bind_dead_messages(row, queue, filter);
   std::uint64_t count = 0;
   if (row.next())
     row.take(count);

@@ -22,9 +22,13 @@ public:
   result<std::uint64_t> count_dead_letters(queue_id queue,
                                            const job_filter& filter);
 
+  result<std::uint64_t> count_dead_messages(queue_id queue,
+                                            const job_filter& filter);
+
   result<std::vector<job_id>> removable(wall_time now, std::size_t limit);
 
 private:
+  result<job_page> list_dead_messages(const job_page_query& query);
   std::optional<error> add(const job_page_query& query, job_seq seq,
                            job_page& page, paging& rule);
 
@@ -32,7 +36,9 @@ private:
   sqlite::statement live_;
   sqlite::statement ended_;
   sqlite::statement dead_letters_;
+  sqlite::statement dead_messages_;
   sqlite::statement count_;
+  sqlite::statement count_messages_;
   sqlite::statement removable_;
 };
 

@@ -25,6 +25,18 @@ bool is_dead_letter(queue_id queue, const job& what) {
   return what.id.queue == queue && what.dead_letter;
 }
 
+bool is_dead_message(queue_id queue, const job& what) {
+  return what.id.queue == queue && what.dead_lettered_at
+         && what.status != job_status::awaiting_ack;
+}
+
+bool passes_dead_message(const job_filter& filter, const job& what) {
+  job_filter time;
+  time.since = filter.since;
+  time.until = filter.until;
+  return passes(time, what, what.dead_lettered_at);
+}
+
 // The rows of one table below a number, the newest first.
 class walk {
 public:
@@ -113,6 +125,17 @@ public:
     return count;
   }
 
+  result<std::uint64_t> count_dead_messages(queue_id queue,
+                                            const job_filter& filter) override {
+    std::lock_guard guard{contents_->mutex};
+    std::uint64_t count = 0;
+    for (auto& [seq, row] : contents_->live)
+      if (is_dead_message(queue, row.job)
+          && passes_dead_message(filter, row.job))
+        ++count;
+    return count;
+  }
+
   result<std::vector<job_id>> removable(wall_time now,
                                         std::size_t limit) override {
     std::lock_guard guard{contents_->mutex};
@@ -163,6 +186,8 @@ public:
   }
 
 private:
+  job_page list_dead_messages(const job_page_query& query) const;
+
   /// Returns a job, live or ended, null where there is none.
   const job_record* row(job_seq seq) const {
     for (auto* table : {&contents_->live, &contents_->ended})
@@ -176,6 +201,8 @@ private:
 
 result<job_page> memory_reader::list(const job_page_query& query) {
   std::lock_guard guard{contents_->mutex};
+  if (query.dead_messages)
+    return list_dead_messages(query);
   job_page page;
   paging rule{query};
   walk live{contents_->live, query.before};
@@ -203,7 +230,29 @@ result<job_page> memory_reader::list(const job_page_query& query) {
       added.payload = payload{};
     rule.add_bytes(added.payload.bytes().size());
   }
-  page.next_before = rule.next_before();
+  page.next_before = rule.next();
+  return page;
+}
+
+job_page memory_reader::list_dead_messages(const job_page_query& query) const {
+  job_page page;
+  paging rule{query};
+  auto row = contents_->live.upper_bound(query.after);
+  for (; row != contents_->live.end(); ++row) {
+    auto& each = row->second.job;
+    auto fits = is_dead_message(query.queue, each)
+                && passes_dead_message(query.filter, each);
+    auto verdict = rule.look(each.id.seq, fits);
+    if (verdict == paging::verdict::stop)
+      break;
+    if (verdict == paging::verdict::pass)
+      continue;
+    auto& added = page.jobs.emplace_back(each);
+    if (!query.payloads)
+      added.payload = payload{};
+    rule.add_bytes(added.payload.bytes().size());
+  }
+  page.next_after = rule.next();
   return page;
 }
 

@@ -30,8 +30,8 @@ inline bool wants_ended(const job_page_query& query) {
   return status == job_status::completed || status == job_status::dead;
 }
 
-/// Is shown rows from the newest to the oldest and says of each what is to be
-/// done with it. A page goes on after it is full until one more row would fit
+/// Is shown rows in the order of the page and says of each what is to be done
+/// with it. A page goes on after it is full until one more row would fit
 /// on it, so that the last page is known to be the last.
 class paging {
 public:
@@ -46,11 +46,11 @@ public:
   /// @param fits whether the row is of the queue and passes the filter
   verdict look(job_seq row, bool fits) {
     if (looked_ == rows_max_) {
-      next_before_ = last_looked_;
+      next_ = last_looked_;
       return verdict::stop;
     }
     if (fits && is_full()) {
-      next_before_ = last_taken_;
+      next_ = last_taken_;
       return verdict::stop;
     }
     ++looked_;
@@ -68,9 +68,10 @@ public:
     bytes_ += count;
   }
 
-  /// Returns where the next page starts, nothing where the rows had ended.
-  const std::optional<job_seq>& next_before() const {
-    return next_before_;
+  /// Returns the row behind which the next page starts, nothing where the rows
+  /// had ended.
+  const std::optional<job_seq>& next() const {
+    return next_;
   }
 
 private:
@@ -85,7 +86,7 @@ private:
   std::size_t bytes_ = 0;
   job_seq last_looked_;
   job_seq last_taken_;
-  std::optional<job_seq> next_before_;
+  std::optional<job_seq> next_;
 };
 
 } // namespace tidegate

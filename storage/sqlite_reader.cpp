@@ -74,6 +74,12 @@ public:
       [&] { return pages_.count_dead_letters(queue, filter); });
   }
 
+  result<std::uint64_t> count_dead_messages(queue_id queue,
+                                            const job_filter& filter) override {
+    return read<std::uint64_t>(
+      [&] { return pages_.count_dead_messages(queue, filter); });
+  }
+
   result<std::vector<job_id>> removable(wall_time now,
                                         std::size_t limit) override {
     return read<std::vector<job_id>>(

@@ -355,3 +355,92 @@ TEMPLATE_TEST_CASE("a hand-over that cannot be fails its batch", "",
   CHECK(message_of(world.disk(), one.id) == one);
   CHECK_FALSE(message_of(world.disk(), next.job.id));
 }
+
+// -- dead messages ------------------------------------------------------------
+
+namespace {
+
+// Messages 1 to 12 of queue 1. Those that 3 divides have not left it, the
+// others were moved to queue 2, number n at the moment n; 5 is leased there and
+// 8 has been acked.
+void fill_dead_messages(store& disk) {
+  commit(disk, three_queues());
+  for (std::uint64_t seq = 1; seq <= 12; ++seq) {
+    auto job = sample_job(1, seq);
+    commit(disk, {published(job)});
+    if (seq % 3 == 0)
+      continue;
+    auto move = moved(job, 2);
+    move.job.dead_lettered_at = at(static_cast<std::int64_t>(seq));
+    commit(disk, {move});
+    if (seq == 5)
+      commit(disk, {received(arrived(move), 4)});
+    if (seq == 8)
+      commit(disk, {end_job{acked(arrived(move), 4), std::nullopt}});
+  }
+  commit(disk, {published(sample_job(2, 20)), published(sample_job(3, 21))});
+}
+
+std::vector<std::uint64_t> dead_messages(store& disk, job_page_query query) {
+  query.dead_messages = true;
+  std::vector<std::uint64_t> found;
+  auto reader = open_reader(disk);
+  for (auto more = true; more;) {
+    auto page = reader->list(query);
+    REQUIRE(page);
+    CHECK(page->jobs.size() <= query.limit);
+    for (const auto& each : page->jobs)
+      found.push_back(each.id.seq.value);
+    more = page->next_after.has_value();
+    if (more) {
+      REQUIRE(*page->next_after > query.after);
+      query.after = *page->next_after;
+    }
+  }
+  auto count = reader->count_dead_messages(query.queue, query.filter);
+  REQUIRE(count);
+  CHECK(*count == found.size());
+  return found;
+}
+
+using numbers = std::vector<std::uint64_t>;
+
+} // namespace
+
+TEMPLATE_TEST_CASE("pages of dead messages have what was moved and waits", "",
+                   memory_world, sqlite_world) {
+  auto limit = GENERATE(1, 2, 100);
+  auto rows_max = GENERATE(1, 3, 1000);
+  CAPTURE(limit, rows_max);
+  TestType world;
+  fill_dead_messages(world.disk());
+  job_page_query query;
+  query.queue = queue_id{2};
+  query.limit = static_cast<std::size_t>(limit);
+  query.rows_max = static_cast<std::size_t>(rows_max);
+  CHECK(dead_messages(world.disk(), query) == numbers{1, 2, 4, 7, 10, 11});
+  query.filter.since = at(4);
+  query.filter.until = at(10);
+  CHECK(dead_messages(world.disk(), query) == numbers{4, 7});
+  query.queue = queue_id{1};
+  query.filter = {};
+  CHECK(dead_messages(world.disk(), query).empty());
+}
+
+TEMPLATE_TEST_CASE("a dead message comes with its payload where asked", "",
+                   memory_world, sqlite_world) {
+  TestType world;
+  fill_dead_messages(world.disk());
+  job_page_query query;
+  query.queue = queue_id{2};
+  query.dead_messages = true;
+  query.limit = 1;
+  query.payloads = true;
+  auto reader = open_reader(world.disk());
+  auto page = reader->list(query);
+  REQUIRE(page);
+  CHECK(page->jobs[0].payload == sample_job(1, 1).payload);
+  CHECK(page->next_after == job_seq{1});
+  query.payloads = false;
+  CHECK(reader->list(query)->jobs[0].payload.bytes().empty());
+}

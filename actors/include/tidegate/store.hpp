@@ -214,7 +214,7 @@ struct job_filter {
   std::optional<std::string> limit_key;
   std::optional<tidegate::dead_reason> reason;
   /// From `since` on and before `until`: when created, for dead letters when
-  /// ended.
+  /// ended, for dead messages when given up on.
   std::optional<wall_time> since;
   std::optional<wall_time> until;
   bool operator==(const job_filter&) const = default;
@@ -467,6 +467,9 @@ struct job_page {
 
   /// Where the next page starts; none: there is no more.
   std::optional<job_seq> next_before;
+
+  /// The same of a page of dead messages.
+  std::optional<job_seq> next_after;
 };
 
 /// Asks for a page of the jobs of one queue, newest first.
@@ -479,6 +482,13 @@ struct job_page_query {
 
   /// Only jobs with smaller numbers.
   job_seq before{max_48_bits};
+
+  /// Whether, instead of all that, only messages are meant that came from
+  /// another queue, which had given up on them, and that are not leased: the
+  /// oldest first, and only those with numbers larger than `after`. Of the
+  /// filter `since` and `until` count.
+  bool dead_messages = false;
+  job_seq after{};
 
   /// Most jobs on the page.
   std::size_t limit = 100;
@@ -523,6 +533,11 @@ public:
   /// Returns how many dead letters of a queue fit a filter. Reads all of them.
   virtual result<std::uint64_t>
   count_dead_letters(queue_id queue, const job_filter& filter) = 0;
+
+  /// Returns how many dead messages, see `job_page_query`, are in a queue and
+  /// fit a filter. Reads all live jobs.
+  virtual result<std::uint64_t>
+  count_dead_messages(queue_id queue, const job_filter& filter) = 0;
 
   /// Returns up to `limit` ended jobs whose `remove_at` has come, the longest
   /// overdue first.
