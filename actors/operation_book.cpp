@@ -17,7 +17,14 @@ constexpr double per_second_min = 0.001;
 
 } // namespace
 
-// -- steps of a replay --------------------------------------------------------
+// -- steps of an operation ----------------------------------------------------
+
+job_filter meant_by(const operation_record& op) {
+  auto result = op.filter;
+  result.until = std::min(op.filter.until.value_or(op.started_at),
+                          op.started_at);
+  return result;
+}
 
 std::size_t slice_limit(const operation_record& op) {
   auto paced = std::clamp(op.per_second / slices_per_second, 1.0, slice_max);
@@ -30,12 +37,15 @@ std::size_t slice_limit(const operation_record& op) {
 job_page_query next_slice(const operation_record& op) {
   job_page_query result;
   result.queue = op.queue;
-  result.filter = op.filter;
-  result.filter.until = std::min(op.filter.until.value_or(op.started_at),
-                                 op.started_at);
-  result.dead_letters = true;
-  result.before = op.next_before;
+  result.filter = meant_by(op);
   result.limit = slice_limit(op);
+  if (op.kind == operation_kind::redrive) {
+    result.dead_messages = true;
+    result.after = op.position;
+  } else {
+    result.dead_letters = true;
+    result.before = op.position;
+  }
   return result;
 }
 
@@ -47,8 +57,11 @@ duration time_for(const operation_record& op, std::size_t jobs) {
 operation_record after_slice(const operation_record& op, const job_page& page,
                              wall_time now) {
   auto result = op;
-  result.next_before = page.next_before.value_or(job_seq{0});
-  if (!page.next_before)
+  auto next = op.kind == operation_kind::redrive ? page.next_after
+                                                 : page.next_before;
+  if (next)
+    result.position = *next;
+  else
     result = ended(std::move(result), operation_state::done, now);
   return result;
 }

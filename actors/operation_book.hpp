@@ -17,19 +17,23 @@
 
 namespace tidegate {
 
-// -- steps of a replay --------------------------------------------------------
+// -- steps of an operation ----------------------------------------------------
 
-/// Returns how many jobs the next slice has at most: what is replayed in a
-/// tenth of a second, but 1 to 100, and no more than are left until the limit.
+/// Returns which dead letters are meant: none that died after the operation
+/// began.
+job_filter meant_by(const operation_record& op);
+
+/// Returns how many jobs the next slice has at most: what is done in a tenth of
+/// a second, but 1 to 100, and no more than are left until the limit.
 /// 0: the limit is reached.
 std::size_t slice_limit(const operation_record& op);
 
-/// Returns the question for the next slice: dead letters that were dead when
-/// the operation began, the newest of those that are left.
+/// Returns the question for the next slice: of the dead letters that are meant
+/// and left, the newest for a replay, the oldest for a redrive.
 /// @pre `slice_limit(op) > 0`
 job_page_query next_slice(const operation_record& op);
 
-/// Returns how long it takes to replay `jobs` at the operation's pace.
+/// Returns how long `jobs` take at the operation's pace.
 duration time_for(const operation_record& op, std::size_t jobs);
 
 /// Returns the operation as it is once the slice on `page` is done, but for

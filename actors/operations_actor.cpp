@@ -49,8 +49,8 @@ auto operations_state::handle(start_operation& request)
   op.id = operation_id{++last_.value};
   if (op.started_at == wall_time{})
     op.started_at = env_->now().wall;
-  if (op.next_before == job_seq{})
-    op.next_before = job_seq{max_48_bits};
+  if (op.kind == operation_kind::dlq_replay && op.position == job_seq{})
+    op.position = job_seq{max_48_bits};
   commit(std::move(op), answer);
   return answer;
 }
@@ -179,7 +179,8 @@ void operations_state::take_page(operation_id id, const job_page& page) {
     what.ids.push_back(job.id);
   if (cancels_.count(id) > 0 || standing_down_) {
     end(id);
-  } else if (what.ids.empty() && page.next_before) {
+  } else if (what.ids.empty()
+             && what.progress.state == operation_state::running) {
     book_.put(std::move(what.progress), now);
     end(id);
   } else {

@@ -131,6 +131,7 @@ private:
 
   struct removal;
   struct redrive;
+  using redrive_ptr = std::shared_ptr<redrive>;
 
   /// A transition that waits for its commit.
   struct pending {
@@ -176,9 +177,25 @@ private:
   void show_messages(const std::vector<job_seq>& seqs,
                      promise<message_page> answer);
   void purge_more(std::shared_ptr<removal> r);
-  void collect(std::shared_ptr<redrive> r);
-  void find_sources(std::shared_ptr<redrive> r);
-  void move_back(std::shared_ptr<redrive> r);
+  void redrive_named(const redrive_messages& request,
+                     promise<redrive_result> answer);
+  void redrive_all(const redrive_messages& request,
+                   promise<redrive_result> answer);
+  void plan_redrive(const redrive_messages& request, std::uint64_t count,
+                    promise<redrive_result> answer);
+  void start_redrive(const redrive_messages& request, std::uint64_t total,
+                     promise<redrive_result> answer);
+  void redrive_now(const redrive_messages& request,
+                   promise<redrive_result> answer);
+  void answer_when_moved(redrive_ptr r, promise<redrive_result> answer);
+  void store_slice(operation_record progress, pull_transition&& t,
+                   promise<slice_replayed> answer);
+  void begin_redrive(redrive& r);
+  void read_named(redrive_ptr r);
+  void read_pages(redrive_ptr r, job_page_query next);
+  void find_sources(redrive_ptr r);
+  void move_back(redrive_ptr r);
+  void fail_redrive(redrive& r, const error& reason);
 
   void attach();
 

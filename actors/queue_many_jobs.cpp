@@ -211,7 +211,7 @@ void queue_state::start_replay(const replay_dead_letters& request,
   o.filter = request.filter;
   o.limit = request.limit;
   o.per_second = request.per_second;
-  o.next_before = job_seq{max_48_bits};
+  o.position = job_seq{max_48_bits};
   o.total = total;
   o.done = done;
   o.started_at = now;

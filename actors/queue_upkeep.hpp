@@ -22,8 +22,9 @@ struct remove_ended {
   std::vector<job_seq> seqs;
 };
 
-/// Replays dead letters and stores how far their operation has come, in one
-/// commit. Those that are dead no more are passed over; what is replayed is
+/// Replays dead letters, or moves dead messages back, as the kind of the
+/// operation says, and stores how far that has come, in one commit. Those that
+/// are dead no more, or have nowhere to go, are passed over; what is done is
 /// added to `progress.done`. Answered when that is on stable storage.
 struct replay_slice {
   operation_record progress;

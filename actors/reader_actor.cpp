@@ -64,6 +64,9 @@ caf::result<job_page> reader_state::handle(const job_page_query& request) {
 
 caf::result<dead_letter_count>
 reader_state::handle(const count_dead_letters& request) {
+  if (request.messages)
+    return answer_with<dead_letter_count>(
+      door_->count_dead_messages(request.queue, request.filter));
   return answer_with<dead_letter_count>(
     door_->count_dead_letters(request.queue, request.filter));
 }

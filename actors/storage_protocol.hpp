@@ -131,6 +131,8 @@ struct message_found {
 struct count_dead_letters {
   queue_id queue;
   job_filter filter;
+  /// Whether dead messages are meant, as in `job_page_query`.
+  bool messages = false;
 };
 
 struct dead_letter_count {

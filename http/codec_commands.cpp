@@ -10,9 +10,6 @@ namespace tidegate::http {
 
 namespace {
 
-constexpr double per_second_min = 0.1;
-constexpr double per_second_max = 10'000;
-
 job_id id_in(std::string_view token, complaints& out) {
   auto text = read_string("ids", token, out);
   if (!text)
@@ -36,15 +33,6 @@ std::vector<job_id> ids_in(std::string_view token, complaints& out) {
   for (const auto& part : *parts)
     result.push_back(id_in(part.value, out));
   return result;
-}
-
-double rate_in(std::string_view token, double otherwise, complaints& out) {
-  auto value = read_number("perSecond", token, out);
-  if (!value)
-    return otherwise;
-  if (*value < per_second_min || *value > per_second_max)
-    out.add("perSecond", "must be 0.1 to 10000, got " + shorten(token));
-  return *value;
 }
 
 std::uint8_t scopes_in(std::string_view token, complaints& out) {
@@ -140,7 +128,8 @@ decoded<replay_dead_letters> decode_dlq_replay(std::string_view body) {
     if (!slots[6].empty())
       result.dry_run = read_boolean("dryRun", slots[6], out).value_or(false);
     if (!slots[7].empty())
-      result.per_second = rate_in(slots[7], result.per_second, out);
+      if (auto pace = read_pace("perSecond", slots[7], out))
+        result.per_second = *pace;
     return result;
   });
 }

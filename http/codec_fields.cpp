@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t name_shown_max = 120;
 
+constexpr double pace_min = 0.1;
+constexpr double pace_max = 10'000;
+
 void complain_of_kind(std::string_view name, const char* wanted,
                       std::string_view token, complaints& out) {
   out.add(std::string{name}, std::string{"must be "} + wanted + ", got "
@@ -143,6 +146,15 @@ std::optional<duration> read_seconds(std::string_view name,
   out.add(std::string{name}, "must be " + json_writer{}.value(min).take()
                                + " to " + json_writer{}.value(max).take()
                                + ", got " + shorten(token));
+  return std::nullopt;
+}
+
+std::optional<double> read_pace(std::string_view name, std::string_view token,
+                                complaints& out) {
+  auto value = read_number(name, token, out);
+  if (!value || (*value >= pace_min && *value <= pace_max))
+    return value;
+  out.add(std::string{name}, "must be 0.1 to 10000, got " + shorten(token));
   return std::nullopt;
 }
 

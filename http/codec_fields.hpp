@@ -58,6 +58,10 @@ std::optional<duration> read_seconds(std::string_view name,
                                      std::string_view token, double min,
                                      double max, complaints& out);
 
+/// Reads how many jobs an operation takes in a second.
+std::optional<double> read_pace(std::string_view name, std::string_view token,
+                                complaints& out);
+
 std::optional<bool> read_boolean(std::string_view name, std::string_view token,
                                  complaints& out);
 

@@ -35,8 +35,8 @@ inline constexpr std::uint64_t receive_count_max = 1000;
 /// Longest time that messages are kept, in days.
 inline constexpr std::uint64_t retention_days_max = 30;
 
-/// Most messages that one redrive moves.
-inline constexpr std::uint64_t redrive_max = 1000;
+/// Most messages that one redrive can be asked to move.
+inline constexpr std::uint64_t redrive_max = 1'000'000'000;
 
 /// The one reason for which messages are given up on.
 inline constexpr std::string_view dead_message_reason = "max_receive_count";
@@ -124,6 +124,7 @@ std::string encode(const messages_settled& results,
                    const settle_messages& asked,
                    const std::vector<std::string>& refusals);
 
+/// Prints what was moved, what would be, or where to see how far that has come.
 std::string encode(const redrive_result& result, bool dry_run);
 
 /// Returns the cursor of what follows an item.

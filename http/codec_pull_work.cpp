@@ -197,8 +197,9 @@ decode_settle_batch(std::string_view body, settle_message::kind what) {
 }
 
 decoded<redrive_messages> decode_redrive(std::string_view body) {
-  constexpr std::array<std::string_view, 6> names = {
-    "max_messages", "message_ids", "since", "until", "reason", "dry_run"};
+  constexpr std::array<std::string_view, 7> names = {
+    "max_messages", "message_ids", "since",     "until",
+    "reason",       "dry_run",     "per_second"};
   return decode_optional_object(body, names, [](auto& slots, complaints& out) {
     redrive_messages result;
     if (!slots[0].empty())
@@ -217,6 +218,11 @@ decoded<redrive_messages> decode_redrive(std::string_view body) {
               "must be max_receive_count, got '" + shorten(*reason) + "'");
     if (!slots[5].empty())
       result.dry_run = read_boolean("dry_run", slots[5], out).value_or(false);
+    if (!slots[6].empty()) {
+      result.per_second = read_pace("per_second", slots[6], out);
+      if (!slots[1].empty())
+        out.add("per_second", "cannot be given together with message_ids");
+    }
     return result;
   });
 }

@@ -152,6 +152,10 @@ std::string encode_messages(const std::vector<message_view>& items,
 std::string encode(const redrive_result& result, bool dry_run) {
   json_writer out;
   out.begin_object();
+  if (result.operation) {
+    out.member("operation_id", to_string(result.operation->id)).end_object();
+    return out.take();
+  }
   if (!dry_run) {
     out.member("redriven", result.count).end_object();
     return out.take();

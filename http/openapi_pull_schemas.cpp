@@ -140,6 +140,9 @@ constexpr std::string_view shown = R"json(
 "Redriven": {"oneOf": [
   {"title": "moved", "type": "object", "required": ["redriven"], "properties":
   {"redriven": {"type": "integer"}}},
+  {"title": "under way", "type": "object", "required": ["operation_id"],
+  "properties": {"operation_id": {"type": "string", "description":
+  "For /v1/operations/{id}"}}},
   {"title": "dry run", "type": "object", "required": ["count", "sample"],
   "properties": {"count": {"type": "integer"}, "sample": {"type": "array",
   "items": {"$ref": "#/components/schemas/Message"}}}}]},
@@ -189,13 +192,16 @@ false, "properties": {
   "wait_seconds": {"type": "integer", "minimum": 0, "maximum": 20, "default":
   0}}},
 "Redrive": {"type": "object", "additionalProperties": false, "properties": {
-  "max_messages": {"type": "integer", "minimum": 1, "maximum": 1000},
+  "max_messages": {"type": "integer", "minimum": 1, "maximum": 1000000000,
+  "description": "More than 1000 of them are moved by an operation"},
   "message_ids": {"type": "array", "minItems": 1, "maxItems": 1000, "items":
   {"type": "string"}},
   "since": {"type": "string", "format": "date-time"},
   "until": {"type": "string", "format": "date-time"},
   "reason": {"type": "string", "enum": ["max_receive_count"]},
-  "dry_run": {"type": "boolean", "default": false}}}
+  "dry_run": {"type": "boolean", "default": false},
+  "per_second": {"type": "number", "minimum": 0.1, "maximum": 10000,
+  "description": "Moved by an operation, at this pace; not with message_ids"}}}
 )json";
 
 /// Prints the schema of an object that has these members and no others.

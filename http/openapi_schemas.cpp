@@ -160,8 +160,9 @@ false, "properties": {
   {"$ref": "#/components/schemas/Operation"}]},
 "Operation": {"type": "object", "required": ["id", "kind", "queue", "state",
 "total", "done", "error", "startedAt", "finishedAt"], "properties": {
-  "id": {"type": "string"}, "kind": {"enum": ["dlq_replay"]}, "queue": {"type":
-  "string"},
+  "id": {"type": "string"}, "kind": {"enum": ["dlq_replay", "redrive"]},
+  "queue": {"type": "string", "description":
+  "Of a redrive: where the dead letters are"},
   "state": {"enum": ["running", "done", "cancelled", "failed"]},
   "total": {"type": "integer"}, "done": {"type": "integer"}, "error": {"type":
   ["string", "null"]},

@@ -120,7 +120,7 @@ std::optional<error> memory_changes::apply_one(const update_operation& what,
     return std::nullopt;
   auto next = present->second;
   next.state = what.operation.state;
-  next.next_before = what.operation.next_before;
+  next.position = what.operation.position;
   next.total = what.operation.total;
   next.done = what.operation.done;
   next.finished_at = what.operation.finished_at;

@@ -27,7 +27,7 @@ void take(sqlite::execution& row, operation_record& out) {
     .take(out.filter.until)
     .take(out.limit)
     .take(out.per_second)
-    .take(out.next_before.value)
+    .take(out.position.value)
     .take(out.total)
     .take(out.done)
     .take(out.started_at)
@@ -49,7 +49,7 @@ void bind(sqlite::execution& use, const operation_record& what) {
     .bind(what.filter.until)
     .bind(what.limit)
     .bind(what.per_second)
-    .bind(what.next_before.value)
+    .bind(what.position.value)
     .bind(what.total)
     .bind(what.done)
     .bind(what.started_at)
@@ -84,7 +84,7 @@ std::optional<error> operation_table::insert(const operation_record& what) {
 std::optional<error> operation_table::update(const operation_record& what) {
   auto row = update_.start();
   row.bind(what.state)
-    .bind(what.next_before.value)
+    .bind(what.position.value)
     .bind(what.total)
     .bind(what.done)
     .bind(what.finished_at)

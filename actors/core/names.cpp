@@ -177,6 +177,8 @@ const char* to_string(operation_kind kind) {
   switch (kind) {
     case operation_kind::dlq_replay:
       return "dlq_replay";
+    case operation_kind::redrive:
+      return "redrive";
   }
   return "unknown";
 }

@@ -209,6 +209,8 @@ void pull_queue::update(const job& message, pull_transition& out) {
   newer.receives = message.attempts;
   newer.leases = message.deliveries;
   ++newer.changes;
+  if (redrives_ > 0)
+    changed_.insert(message.id.seq);
   out.records.push_back(update_job{message, std::nullopt});
 }
 
@@ -411,12 +413,23 @@ pull_queue::remove_ended(const std::vector<job_seq>& seqs) const {
   return out;
 }
 
+void pull_queue::begin_redrive() {
+  ++redrives_;
+  for (const auto& [seq, newer] : unstored_)
+    changed_.insert(seq);
+}
+
+void pull_queue::end_redrive() {
+  if (--redrives_ == 0)
+    changed_.clear();
+}
+
 pull_transition pull_queue::redrive(const std::vector<redrive_target>& targets,
                                     moment now) {
   pull_transition out;
   for (const auto& [message, to] : targets) {
     auto e = jobs_.find(message.id.seq);
-    if (!e || e->out)
+    if (!e || e->out || changed_.contains(message.id.seq))
       continue;
     auto m = message;
     ++m.replays;
@@ -424,6 +437,7 @@ pull_transition pull_queue::redrive(const std::vector<redrive_target>& targets,
     m.source_receives = 0;
     m.dead_lettered_at.reset();
     forget(m.id.seq);
+    changed_.insert(m.id.seq);
     ++queue_.totals.redriven;
     m.attempts = 0;
     m.eligible_at = now.wall;

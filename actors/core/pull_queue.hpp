@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -137,20 +138,20 @@ public:
   /// Removes ended messages.
   pull_transition remove_ended(const std::vector<job_seq>& seqs) const;
 
-  /// Sends messages back to where they came from. Those that are leased or have
-  /// no such place are passed over; `targets` says where each of them goes.
+  /// From the first of these calls to the last of the others it is noticed
+  /// which messages change: what is read meanwhile may be older than they are.
+  void begin_redrive();
+  void end_redrive();
+
+  /// Sends messages back to where they came from; `targets` says where each of
+  /// them goes. Those that are leased, or have changed since `begin_redrive`,
+  /// are passed over. @pre between `begin_redrive` and `end_redrive`
   struct redrive_target {
     job message;
     queue_id to;
   };
   pull_transition redrive(const std::vector<redrive_target>& targets,
                           moment now);
-
-  /// Messages that are not in flight, in the order of their numbers.
-  std::vector<job_seq> idle_messages(due_heap::idle_range& range,
-                                     std::size_t count) const {
-    return jobs_.idle(range, count);
-  }
 
   /// Nobody is given anything any more.
   void forget_waiters() {
@@ -263,6 +264,10 @@ private:
   std::vector<job_seq> loading_;
 
   std::deque<waiter> waiters_;
+
+  /// Redrives that read, and messages that have changed since.
+  std::size_t redrives_ = 0;
+  std::unordered_set<job_seq> changed_;
 
   /// The dead-letter queue, as far as it is known, and whether it is asked for.
   std::optional<queue_id> dead_letters_;

@@ -31,12 +31,31 @@ error no_disk() {
 
 // -- what is read -------------------------------------------------------------
 
+job_page dead_messages_of(const fake_disk& disk, const job_page_query& what) {
+  job_page result;
+  for (auto& [seq, job] : disk.ended) {
+    auto fits =
+      job.id.queue == what.queue && seq > what.after && job.dead_lettered_at
+      && (!what.filter.until || *job.dead_lettered_at < *what.filter.until);
+    if (!fits)
+      continue;
+    if (result.jobs.size() == what.limit) {
+      result.next_after = result.jobs.back().id.seq;
+      break;
+    }
+    result.jobs.push_back(job);
+  }
+  return result;
+}
+
 job_page page_of(const fake_disk& disk, const job_page_query& what) {
+  if (what.dead_messages)
+    return dead_messages_of(disk, what);
   job_page result;
   for (auto i = disk.ended.rbegin(); i != disk.ended.rend(); ++i) {
     auto& job = i->second;
     auto fits = job.id.queue == what.queue && job.id.seq < what.before
-                && job.dead_letter == what.dead_letters
+                && job.dead_letter == what.dead_letters && job.ended_at
                 && (!what.filter.until || *job.ended_at < *what.filter.until);
     if (!fits)
       continue;
@@ -279,6 +298,14 @@ void fake_disk::add_dead(queue_id queue, std::uint64_t seq, wall_time ended_at,
   result.dead_letter = true;
   result.ended_at = ended_at;
   result.remove_at = remove_at;
+  ended[job_seq{seq}] = result;
+}
+
+void fake_disk::add_dead_message(queue_id queue, std::uint64_t seq,
+                                 wall_time moved_at) {
+  job result;
+  result.id = {queue, job_seq{seq}, seq};
+  result.dead_lettered_at = moved_at;
   ended[job_seq{seq}] = result;
 }
 

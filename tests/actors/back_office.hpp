@@ -19,10 +19,11 @@ namespace tidegate::testkit {
 
 /// What is stored, and what the store does next.
 struct fake_disk {
-  /// Ended jobs by number; those with `dead_letter` are in that queue.
+  /// Ended jobs by number; those with `dead_letter` are in that queue. Dead
+  /// messages, too.
   std::map<job_seq, job> ended;
 
-  /// How often each job has been replayed.
+  /// How often each job has been replayed or moved back.
   std::map<job_seq, int> replayed;
 
   std::map<operation_id, operation_record> operations;
@@ -48,6 +49,9 @@ struct fake_disk {
   /// Stores a job that died, and is kept until `remove_at`.
   void add_dead(queue_id queue, std::uint64_t seq, wall_time ended_at,
                 wall_time remove_at = far_future);
+
+  /// Stores a message that came to `queue` when another one gave up on it.
+  void add_dead_message(queue_id queue, std::uint64_t seq, wall_time moved_at);
 };
 
 /// What a fake queue was told, and what it does about it.

@@ -43,7 +43,7 @@ TEST_CASE("a slice is what a tenth of a second takes, within bounds") {
 
 TEST_CASE("the question for a slice leaves out what dies after the start") {
   auto op = some_operation(1);
-  op.next_before = job_seq{50};
+  op.position = job_seq{50};
   CHECK(next_slice(op).filter.until == noon.wall);
   CHECK(next_slice(op).before == job_seq{50});
   CHECK(next_slice(op).dead_letters);
@@ -53,12 +53,27 @@ TEST_CASE("the question for a slice leaves out what dies after the start") {
   CHECK(next_slice(op).filter.until == noon.wall);
 }
 
+TEST_CASE("a redrive asks for the oldest messages that were there") {
+  auto op = some_operation(1);
+  op.kind = operation_kind::redrive;
+  op.position = job_seq{50};
+  CHECK(next_slice(op).dead_messages);
+  CHECK_FALSE(next_slice(op).dead_letters);
+  CHECK(next_slice(op).after == job_seq{50});
+  CHECK(next_slice(op).filter.until == noon.wall);
+  job_page page;
+  page.next_after = job_seq{90};
+  CHECK(after_slice(op, page, noon.wall).position == job_seq{90});
+  page.next_after.reset();
+  CHECK(after_slice(op, page, noon.wall).state == operation_state::done);
+}
+
 TEST_CASE("the slice on the last page ends the operation") {
   auto op = some_operation(1);
   job_page page;
   page.next_before = job_seq{9};
   CHECK(after_slice(op, page, noon.wall).state == operation_state::running);
-  CHECK(after_slice(op, page, noon.wall).next_before == job_seq{9});
+  CHECK(after_slice(op, page, noon.wall).position == job_seq{9});
   page.next_before.reset();
   CHECK(after_slice(op, page, noon.wall).state == operation_state::done);
   CHECK(after_slice(op, page, noon.wall).finished_at == noon.wall);

@@ -70,7 +70,20 @@ public:
     op.per_second = per_second;
     op.total = disk().ended.size();
     op.started_at = now().wall;
-    op.next_before = job_seq{max_48_bits};
+    op.position = job_seq{max_48_bits};
+    return op;
+  }
+
+  /// Makes messages 1 to `n` of queue 1 dead ones, moved there a second ago.
+  void add_dead_messages(std::uint64_t n) {
+    for (std::uint64_t seq = 1; seq <= n; ++seq)
+      disk().add_dead_message(queue_id{1}, seq, now().wall - 1s);
+  }
+
+  operation_record what_to_redrive(double per_second) {
+    auto op = what_to_do(per_second);
+    op.kind = operation_kind::redrive;
+    op.position = {};
     return op;
   }
 
@@ -396,6 +409,49 @@ TEST_CASE("whoever waits for an operations actor that ends is answered") {
   w.restart();
   CHECK(*cancelled);
   CHECK(*stood);
+}
+
+TEST_CASE("the oldest messages are redriven first, up to the limit") {
+  driven_office w;
+  w.add_dead_messages(100);
+  auto what = w.what_to_redrive(50);
+  what.limit = 42;
+  auto id = w.replay(what).id;
+  w.advance(500ms);
+  CHECK(w.get(id).state == operation_state::running);
+  CHECK(w.disk().ended.begin()->first == job_seq{w.get(id).done + 1});
+  w.advance(10s);
+  CHECK(w.get(id).state == operation_state::done);
+  CHECK(w.get(id).done == 42);
+  CHECK(w.disk().ended.size() == 58);
+  CHECK(w.disk().ended.begin()->first == job_seq{43});
+}
+
+TEST_CASE("a message that is given up on again is not redriven again") {
+  driven_office w;
+  w.add_dead_messages(10);
+  auto id = w.replay(w.what_to_redrive(1)).id;
+  w.advance(3500ms);
+  w.disk().add_dead_message(queue_id{1}, 2, w.now().wall);
+  w.disk().add_dead_message(queue_id{1}, 11, w.now().wall);
+  w.advance(1min);
+  CHECK(w.get(id).state == operation_state::done);
+  CHECK(w.get(id).done == 10);
+  CHECK(w.disk().replayed.at(job_seq{2}) == 1);
+  CHECK(w.disk().ended.size() == 2);
+}
+
+TEST_CASE("a redrive goes on where a crash has interrupted it") {
+  driven_office w;
+  w.add_dead_messages(100);
+  auto id = w.replay(w.what_to_redrive(10)).id;
+  while (w.get(id).state == operation_state::running) {
+    w.advance(1700ms);
+    w.restart();
+  }
+  CHECK(w.get(id).done == 100);
+  for (auto& [seq, times] : w.disk().replayed)
+    CHECK(times == 1);
 }
 
 TEST_CASE("whatever fails when, each dead letter is replayed once") {

@@ -96,6 +96,35 @@ TEST_CASE("a release does not count, and the message keeps its place") {
   CHECK(again[0].job.deliveries == 2);
 }
 
+TEST_CASE("what changes while a redrive reads is not moved as it was before") {
+  pull_settings settings;
+  settings.max_receive_count = 0;
+  pull_bench w{settings};
+  auto nacked = w.publish();
+  auto leased = w.publish();
+  auto third = w.publish();
+  std::vector<pull_queue::redrive_target> targets;
+  for (auto id : {nacked, leased, third})
+    targets.push_back({w.row(id), queue_id{2}});
+  w.value().begin_redrive();
+  w.consume(2);
+  w.say(kind::nack, nacked);
+  auto t = w.value().redrive(targets, w.now());
+  w.value().end_redrive();
+  std::vector<job_seq> moved;
+  for (const auto& r : t.records)
+    if (auto move = std::get_if<move_message>(&r))
+      moved.push_back(move->job.id.seq);
+  CHECK(moved == std::vector{third.seq});
+  CHECK(w.value().is_live(leased.seq));
+  // What has changed before the next one begins is known to whoever reads.
+  w.value().begin_redrive();
+  targets.clear();
+  targets.push_back({w.row(nacked), queue_id{2}});
+  CHECK_FALSE(w.value().redrive(targets, w.now()).empty());
+  w.value().end_redrive();
+}
+
 TEST_CASE("a handle of an earlier lease changes nothing") {
   pull_bench w;
   auto id = w.publish();

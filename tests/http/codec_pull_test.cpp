@@ -9,6 +9,7 @@
 using namespace tidegate;
 using namespace tidegate::http;
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 
 namespace {
 
@@ -135,7 +136,7 @@ TEST_CASE("fields that are not known yet are named") {
        {"message_group_id", "deduplication_id", "delay", "dealy_seconds"})
     CHECK(complaints_of(published(name, "1"), name)
           == just("is not a known field"));
-  CHECK(complaints_of(decode_redrive(R"({"per_second":1})"), "per_second")
+  CHECK(complaints_of(decode_redrive(R"({"perSecond":1})"), "perSecond")
         == just("is not a known field"));
 }
 
@@ -312,9 +313,21 @@ TEST_CASE("a redrive says which, how many and whether at all") {
   CHECK(some.ids == std::vector{some_id});
   CHECK(some.since);
   CHECK(some.dry_run);
-  for (std::string_view body :
-       {R"({"max_messages":0})", R"({"max_messages":1001})",
-        R"({"message_ids":[]})", R"({"message_ids":["x"]})",
-        R"({"reason":"bored"})", R"({"dry_run":1})", R"({"since":"now"})"})
+  auto slow = std::get<redrive_messages>(
+    decode_redrive(R"({"max_messages":1000000000,"per_second":0.1})"));
+  CHECK(slow.limit == 1'000'000'000);
+  CHECK(slow.per_second == 0.1);
+  CHECK(complaints_of(decode_redrive(R"({"per_second":10001})"), "per_second")
+        == just("must be 0.1 to 10000, got 10001"));
+  CHECK(complaints_of(decode_redrive(R"({"max_messages":1000000001})"),
+                      "max_messages")
+        == just("must be a whole number from 1 to 1000000000, got "
+                "1000000001"));
+  for (std::string body :
+       {R"({"max_messages":0})"s, R"({"max_messages":1e3})"s,
+        R"({"message_ids":[]})"s, R"({"message_ids":["x"]})"s,
+        R"({"reason":"bored"})"s, R"({"dry_run":1})"s, R"({"since":"now"})"s,
+        R"({"per_second":0})"s, R"({"per_second":null})"s,
+        R"({"per_second":1,"message_ids":[)" + id_text() + "]}"})
     CHECK_FALSE(is_sound(decode_redrive(body)));
 }

@@ -167,9 +167,12 @@ TEST_CASE("results stand in the order of what was sent") {
 }
 
 TEST_CASE("a redrive tells how many, a dry run which") {
-  redrive_result result{3, {some_message()}};
+  redrive_result result{3, {some_message()}, {}};
   CHECK(encode(result, false) == R"({"redriven":3})");
   auto shown = json::parse(encode(result, true));
   CHECK(shown["count"] == 3);
   CHECK(shown["sample"][0]["message_id"] == to_string(some_id));
+  result.operation = operation_record{};
+  result.operation->id = operation_id{7};
+  CHECK(encode(result, false) == R"({"operation_id":"op_7"})");
 }

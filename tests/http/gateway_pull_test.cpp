@@ -129,7 +129,7 @@ pull_queue_actor::behavior_type make_queue(pull_queue_actor::pointer,
     },
     [](const purge_pull_queue&) { return jobs_removed{3}; },
     [](const redrive_messages&) {
-      return redrive_result{4, {}};
+      return redrive_result{4, {}, {}};
     },
   };
 }

@@ -412,7 +412,7 @@ TEST_CASE("the ranges of pull queues are those that are checked") {
       CHECK_FALSE(takes(with(nullptr)));
     }
   }
-  CHECK(ranges == 13);
+  CHECK(ranges == 14);
 }
 
 TEST_CASE("the defaults of pull queues are those that are set") {
@@ -455,6 +455,9 @@ TEST_CASE("what is printed of pull queues has no member beside its schema") {
       CHECK(known.contains(member));
   }
   CHECK(fits("MessageList", encode(messages_received{{message}})));
+  redrive_result begun;
+  begun.operation = operation_record{};
+  CHECK(fits("Redriven", encode(begun, false)));
   CHECK(fits("Redriven", encode(redrive_result{}, false)));
   CHECK(fits("Redriven", encode(redrive_result{}, true)));
 }

@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("an operation's progress is replaced and nothing else", "",
   commit(world.disk(),
          {insert_queue{sample_queue(1)}, insert_operation{operation}});
   operation.state = operation_state::failed;
-  operation.next_before = job_seq{3};
+  operation.position = job_seq{3};
   operation.total = 60;
   operation.done = 44;
   operation.finished_at = at(99);

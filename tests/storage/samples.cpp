@@ -217,7 +217,7 @@ operation_record sample_operation(std::uint64_t id, std::uint32_t queue) {
                       at(2)};
   operation.limit = 100;
   operation.per_second = 12.5;
-  operation.next_before = job_seq{max_48_bits};
+  operation.position = job_seq{max_48_bits};
   operation.total = 50;
   operation.done = 7;
   operation.started_at = at(3);

@@ -268,21 +268,34 @@ struct message_page {
 /// Removes all messages that are not in flight. Answered with `jobs_removed`.
 struct purge_pull_queue {};
 
+/// Most messages that a redrive moves before it is answered.
+inline constexpr std::uint64_t redriven_at_once_max = 1000;
+
 /// Moves messages of a dead-letter queue back to where they came from, the
-/// oldest first. Answered with `redrive_result`.
+/// oldest first. Messages that are leased, or were published there by hand, are
+/// not meant. Answered with `redrive_result`: when that is done, or where it
+/// takes long with the operation that does it.
 struct redrive_messages {
   /// None: all.
   std::optional<std::uint64_t> limit;
+  /// Only these, at most 1000; empty: all that fit.
   std::vector<message_id> ids;
+  /// Of the time at which they were moved there.
   std::optional<wall_time> since;
   std::optional<wall_time> until;
   bool dry_run = false;
+  /// Messages a second, 0.1 to 10000: then it is an operation, however few they
+  /// are. Not together with `ids`.
+  std::optional<double> per_second;
 };
 
 struct redrive_result {
-  /// Moved; on a dry run: that would be.
+  /// Moved, or to be moved; on a dry run: that would be.
   std::uint64_t count = 0;
+  /// On a dry run: some of them, oldest first.
   std::vector<message_view> sample;
+  /// What moves them, where that is not done yet.
+  std::optional<operation_record> operation;
 };
 
 } // namespace tidegate

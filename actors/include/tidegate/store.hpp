@@ -222,7 +222,12 @@ struct job_filter {
 
 /// What a long-running operation does. The numbers are on disk: do not change
 /// them.
-enum class operation_kind : std::uint8_t { dlq_replay = 0 };
+enum class operation_kind : std::uint8_t {
+  /// Gives dead letters of a push queue another life.
+  dlq_replay = 0,
+  /// Moves the messages of a dead-letter queue back to where they came from.
+  redrive = 1,
+};
 
 const char* to_string(operation_kind kind);
 
@@ -245,18 +250,19 @@ struct operation_record {
   std::string queue_name;
   operation_state state = operation_state::running;
 
-  /// Dead letters to replay.
+  /// Dead letters that it is about. Of a redrive: `queue` is where they are.
   job_filter filter;
 
-  /// Most jobs that it replays; none: all that were dead when it began.
+  /// Most jobs that it replays or moves; none: all that were dead when it
+  /// began.
   std::optional<std::uint64_t> limit;
 
   /// Jobs a second.
   double per_second = 0;
 
-  /// Goes on with dead letters that have smaller numbers than this; they are
-  /// replayed from the newest to the oldest.
-  job_seq next_before;
+  /// Where it goes on: a replay with smaller numbers than this, from the newest
+  /// to the oldest; a redrive with larger ones, from the oldest to the newest.
+  job_seq position;
 
   /// How many there were when it began, and how many are done.
   std::uint64_t total = 0;
