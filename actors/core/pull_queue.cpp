@@ -147,19 +147,23 @@ pull_transition pull_queue::committed(const std::vector<record>& records,
       if (dead_letters_ == move->to)
         dead_letters_.reset();
       come_back(*move, now);
+      store_totals(out);
     }
   }
   return out;
 }
 
-/// A move has not taken place: what the store has is the lease that had ended.
+/// A move has not taken place: what the store has is the lease that had ended,
+/// or the message that waits where it was to be redriven from.
 void pull_queue::come_back(const move_message& what, moment now) {
   auto m = what.job;
+  auto is_redrive = m.source_queue.empty();
+  --(is_redrive ? queue_.totals.redriven : queue_.totals.dead_lettered);
   if (is_live(m.id.seq))
     return;
   due_heap::entry e = to_entry(to_live(m), now);
   jobs_.add(e);
-  if (queue_.pull.max_receive_count == 0)
+  if (is_redrive || queue_.pull.max_receive_count == 0)
     return;
   jobs_.take_out(m.id.seq);
   leaving_.push_back(std::move(m));

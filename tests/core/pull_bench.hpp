@@ -74,6 +74,15 @@ public:
     return decision;
   }
 
+  /// Sends a message to queue 2, as if it had come from there.
+  void redrive(message_id id) {
+    value_->begin_redrive();
+    auto t = value_->redrive({{row(id), queue_id{2}}}, now());
+    value_->end_redrive();
+    take(std::move(t));
+    settle();
+  }
+
   void pass(duration d) {
     auto until = elapsed_ + d;
     for (auto round = 0; round < 1000; ++round) {

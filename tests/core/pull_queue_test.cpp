@@ -125,6 +125,21 @@ TEST_CASE("what changes while a redrive reads is not moved as it was before") {
   w.value().end_redrive();
 }
 
+TEST_CASE("a redrive to a queue that is gone leaves the message where it is") {
+  pull_bench w{receives(1)};
+  auto id = w.publish();
+  w.has_dead_letters = false;
+  w.redrive(id);
+  CHECK(w.row(id).id.queue == queue_id{1});
+  CHECK(w.value().view(w.now()).available == 1);
+  CHECK(w.value().view(w.now()).queue.totals.redriven == 0);
+  CHECK(w.asked_for_dead_letters == 0);
+  w.has_dead_letters = true;
+  w.redrive(id);
+  CHECK(w.row(id).id.queue == queue_id{2});
+  CHECK(w.value().view(w.now()).queue.totals.redriven == 1);
+}
+
 TEST_CASE("a handle of an earlier lease changes nothing") {
   pull_bench w;
   auto id = w.publish();
