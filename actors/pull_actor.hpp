@@ -63,7 +63,7 @@ using pull_impl_actor = pull_queue_actor::extend_with<queue_upkeep>::extend<
   caf::reacts_to<commit_failed>, caf::reacts_to<queue_tick>,
   caf::reacts_to<attach_again>>;
 
-/// Tells a pull queue where another one is: by name in the same project, or by
+/// Tells a pull queue where another one of its project is: by name or by
 /// number.
 struct find_pull_impl {
   std::string project;
@@ -166,6 +166,8 @@ private:
   void settle(const settle_message& what, on_settled done,
               const std::optional<job>& stored = std::nullopt);
   void read(const settle_message& what, on_settled done);
+  void settle_elsewhere(const settle_message& what, on_settled done,
+                        const job& found);
   message_published settle_successor(hand_over& over,
                                      const commit_answer& answer,
                                      const pull_impl_actor& to, moment made);

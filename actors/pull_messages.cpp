@@ -210,11 +210,35 @@ void pull_state::read(const settle_message& what, on_settled done) {
             done(std::move(*reason));
           else if (!answer.found)
             done(error{errc::message_not_found, "Message not found"});
-          else
+          else if (answer.found->id.queue == id_)
             settle(what, done, answer.found);
+          else
+            settle_elsewhere(what, done, *answer.found);
         },
         [done](const caf::error& reason) { done(from_caf(reason)); });
   });
+}
+
+/// It is in another queue: of another project there is nothing to be said.
+void pull_state::settle_elsewhere(const settle_message& what, on_settled done,
+                                  const job& found) {
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, {}, found.id.queue, false, false})
+    .then(
+      [this, what, done, found](const pull_impl_actor&) {
+        if (auto reason = unfit())
+          done(std::move(*reason));
+        else
+          settle(what, done, found);
+      },
+      [done](const caf::error& reason) {
+        auto why = from_caf(reason);
+        if (why.code == errc::queue_not_found
+            || why.code == errc::wrong_queue_kind)
+          why = {errc::message_not_found, "Message not found"};
+        done(std::move(why));
+      });
 }
 
 // -- an ack that publishes ----------------------------------------------------

@@ -330,7 +330,7 @@ auto registry_state::handle(const find_pull_impl& request)
   auto key = key_of(request);
   if (request.id != queue_id{}) {
     auto i = keys_.find(request.id);
-    if (i == keys_.end())
+    if (i == keys_.end() || i->second.project != request.project)
       return answer.deliver(to_caf(not_found({})));
     key = i->second;
   }

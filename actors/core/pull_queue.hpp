@@ -106,7 +106,8 @@ public:
   /// What was handed out has not reached anybody.
   pull_transition returned(const return_messages& what, moment now);
 
-  /// Decides about a received message and adds what follows to `out`.
+  /// Decides about a received message and adds what follows to `out`. `stored`
+  /// is what was read: it may be any job, but none of another project.
   settle_decision settle(const settle_message& what,
                          const std::optional<job>& stored, moment now,
                          pull_transition& out);

@@ -70,13 +70,17 @@ settle_decision pull_queue::settle(const settle_message& what,
   return not_in_flight();
 }
 
-/// It is not leased, or is not here.
+/// It is not leased, or is not here. What this queue has given up on is known
+/// by the name that it has with it.
 settle_decision
 pull_queue::settle_other(const settle_message& what,
                          const std::optional<job>& stored) const {
   if (!stored)
     return read_message{};
-  if (stored->id.tag != what.id.tag)
+  auto is_known = stored->id.tag == what.id.tag
+                  && (stored->id.queue == queue_.id
+                      || stored->source_queue == queue_.name);
+  if (!is_known)
     return not_found();
   if (is_repeat(what, *stored))
     return repeated(what, *stored);

@@ -96,6 +96,30 @@ TEST_CASE("a release does not count, and the message keeps its place") {
   CHECK(again[0].job.deliveries == 2);
 }
 
+TEST_CASE("a message is found in its queue and where that gave up on it") {
+  pull_bench w;
+  auto id = w.publish();
+  settle_message what;
+  what.id = id;
+  auto say = [&](const job& stored) {
+    pull_transition t;
+    auto decision = w.value().settle(what, stored, w.now(), t);
+    CHECK(t.empty());
+    return decision;
+  };
+  auto here = w.row(id);
+  CHECK(is(say(here), errc::message_not_in_flight));
+  auto elsewhere = here;
+  elsewhere.id.queue = queue_id{3};
+  CHECK(is(say(elsewhere), errc::message_not_found));
+  elsewhere.source_queue = "other";
+  CHECK(is(say(elsewhere), errc::message_not_found));
+  elsewhere.source_queue = "q";
+  CHECK(is(say(elsewhere), errc::message_not_in_flight));
+  here.id.tag ^= 1;
+  CHECK(is(say(here), errc::message_not_found));
+}
+
 TEST_CASE("what changes while a redrive reads is not moved as it was before") {
   pull_settings settings;
   settings.max_receive_count = 0;
