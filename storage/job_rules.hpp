@@ -26,7 +26,8 @@ inline error wrong_status(const job& what) {
 }
 
 /// Returns whether an update of a message may hand it out. It does where the
-/// message has had fewer deliveries; else it only extends a lease.
+/// message has had fewer deliveries; else it only extends a lease. When
+/// it was handed out says `waits_since`.
 inline bool may_be_receive(const job& what,
                            const std::optional<history_entry>& entry) {
   return what.status == job_status::awaiting_ack && !entry;

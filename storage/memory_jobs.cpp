@@ -80,7 +80,7 @@ void memory_changes::count_receive(const update_job& what) {
   auto* before = live(id);
   if (before && where_.queues.at(id.queue).kind == queue_kind::pull
       && what.job.deliveries > before->job.deliveries)
-    change_usage(day_of(what.job.due), id.queue, api_key_id{},
+    change_usage(day_of(what.job.waits_since), id.queue, api_key_id{},
                  [](usage_record& sum) { ++sum.receives; });
 }
 

@@ -54,7 +54,8 @@ void usage_tally::count(queue_id queue,
 }
 
 void usage_tally::count_receive(const job& message) {
-  ++counted_[{day_of(message.due), message.id.queue, api_key_id{}}].receives;
+  auto day = day_of(message.waits_since);
+  ++counted_[{day, message.id.queue, api_key_id{}}].receives;
 }
 
 std::optional<error> usage_tally::write() {

@@ -295,6 +295,7 @@ message_view pull_queue::hand(job&& message, const waiter& to, moment now,
   ++queue_.totals.received;
   message.status = job_status::awaiting_ack;
   message.waits_for = wait_kind::none;
+  message.waits_since = now.wall;
   message.due = after(now.wall, to.visibility);
   jobs_.take_out(seq);
   auto deadline = after(now.steady, to.visibility);

@@ -283,6 +283,7 @@ TEMPLATE_TEST_CASE("usage counts each receive of a message, and nothing else",
          {insert_queue{sample_pull_queue(1)}, insert_queue{sample_queue(2)},
           published(one), published(job)});
   auto first = received(one, 1);
+  first.job.due += 24h;
   auto extended = first;
   extended.job.due = at(90'000);
   auto given_back = first;

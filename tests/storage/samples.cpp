@@ -170,6 +170,7 @@ update_job received(job what, std::uint64_t delivery) {
   what.attempts = delivery;
   what.deliveries = delivery;
   what.waits_for = wait_kind::none;
+  what.waits_since = at(79'000);
   what.due = at(80'000);
   return {what, std::nullopt};
 }
