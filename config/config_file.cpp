@@ -23,6 +23,8 @@ const char* describe(key_kind kind) {
       return "must be a string";
     case key_kind::integer:
       return "must be a whole number";
+    case key_kind::number:
+      return "must be a number";
     case key_kind::list:
       return "must be an array of strings";
   }
@@ -33,8 +35,11 @@ const char* describe(key_kind kind) {
 std::optional<std::vector<std::string>> words_of(const toml::node& value,
                                                  key_kind kind) {
   using words = std::vector<std::string>;
-  if (kind == key_kind::integer && value.is_integer())
+  auto takes_integer = kind == key_kind::integer || kind == key_kind::number;
+  if (takes_integer && value.is_integer())
     return words{std::to_string(value.as_integer()->get())};
+  if (kind == key_kind::number && value.is_floating_point())
+    return words{print_number(value.as_floating_point()->get())};
   if (kind == key_kind::text && value.is_string())
     return words{value.as_string()->get()};
   const auto* array = value.as_array();

@@ -166,6 +166,26 @@ words show_drain_timeout(const settings& from) {
   return {std::to_string(from.drain_timeout.count())};
 }
 
+// -- prices -------------------------------------------------------------------
+
+refusal read_publish_price(const words& given, settings& out) {
+  constexpr double price_max = 1000;
+  const auto& text = given.front();
+  double price = 0;
+  const auto* last = text.data() + text.size();
+  auto [end, ec] = std::from_chars(text.data(), last, price);
+  auto is_number = !text.empty() && ec == std::errc{} && end == last;
+  if (!is_number || !(price >= 0 && price <= price_max))
+    return "must be a number from 0 to 1000, got "
+           + (is_number ? text : quoted(text));
+  out.publish_price = price;
+  return std::nullopt;
+}
+
+words show_publish_price(const settings& from) {
+  return {print_number(from.publish_price)};
+}
+
 // -- the log ------------------------------------------------------------------
 
 /// Reads the one of `choices` that is spelled `text` into `out`.
@@ -228,6 +248,9 @@ constexpr std::array table{
   key{"drain_timeout", key_kind::integer, "SECONDS",
       "longest wait for running deliveries at the end (30)", read_drain_timeout,
       show_drain_timeout},
+  key{"publish_price", key_kind::number, "USD",
+      "what discovery says that a publish costs, in US dollars (0)",
+      read_publish_price, show_publish_price},
   key{"log_level", key_kind::text, "LEVEL", "error, warn, info or debug (info)",
       read_log_level, show_log_level},
   key{"log_format", key_kind::text, "FORMAT",
@@ -259,6 +282,12 @@ std::string variable_of(std::string_view name) {
     variable += letter >= 'a' && letter <= 'z' ? char(letter - 'a' + 'A')
                                                : letter;
   return variable;
+}
+
+std::string print_number(double number) {
+  std::array<char, 32> text;
+  auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return {text.data(), end};
 }
 
 std::optional<std::string> assign(std::span<const assignment> all,

@@ -15,7 +15,7 @@
 namespace tidegate::config {
 
 /// What a key's value is in the config file.
-enum class key_kind : std::uint8_t { text, integer, list };
+enum class key_kind : std::uint8_t { text, integer, number, list };
 
 /// One thing that can be set. Adding one: a member of `settings`, a row in
 /// keys.cpp, and a line in tidegate.example.toml.
@@ -51,6 +51,9 @@ std::string flag_of(std::string_view name);
 
 /// Returns the environment variable for a key: `TIDEGATE_DRAIN_TIMEOUT`.
 std::string variable_of(std::string_view name);
+
+/// Prints a number as it is read.
+std::string print_number(double number);
 
 /// A key that was set somewhere.
 struct assignment {

@@ -58,6 +58,9 @@ struct settings {
   /// Longest wait for running deliveries when the server stops.
   std::chrono::seconds drain_timeout{30};
 
+  /// What discovery says that one publish costs. Unit: US dollars.
+  double publish_price = 0;
+
   /// Least important lines that are still logged.
   config::log_level log_level = config::log_level::info;
 

@@ -127,6 +127,7 @@ int run(const config::serve& command) {
   options.trusted_ca_file = with.trusted_ca.string();
   options.drain_timeout = with.drain_timeout;
   options.in_flight_max = with.max_in_flight;
+  options.publish_price = with.publish_price;
   options.store = std::move(*store);
   options.on_listening = [&with](std::uint16_t port) {
     auto literal = with.listen_host.find(':') == std::string::npos

@@ -227,6 +227,7 @@ std::optional<std::string> running_server::start_server() {
                                   service_->access()}));
   api_options api;
   api.now = [] { return read_clocks().wall; };
+  api.publish_price = options_.publish_price;
   api.complaint_about_target =
     [targets = options_.targets](const std::string& url) {
       return complaint_about_webhook(targets, url);

@@ -39,6 +39,9 @@ struct process_options {
   /// See `service_options`.
   std::uint64_t in_flight_max = 0;
 
+  /// See `api_options`.
+  double publish_price = 0;
+
   std::unique_ptr<tidegate::store> store;
 
   /// Called with the port once connections are accepted.

@@ -63,16 +63,18 @@ TEST_CASE("every flag sets its setting") {
   expected.max_in_flight = 500;
   expected.max_body = 4096;
   expected.drain_timeout = std::chrono::seconds{1};
+  expected.publish_price = 0.00002;
   expected.log_level = log_level::warn;
   expected.log_format = log_format::text;
-  CHECK(serve_with(
-          {"serve",           "--listen", "0.0.0.0:9090",   "--data=/srv/queue",
-           "--threads",       "4",        "--allow-target", "127.0.0.0/8",
-           "--allow-target",  "::1/128",  "--trusted-ca",   "ca.pem",
-           "--max-in-flight", "500",      "--max-body",     "4096",
-           "--drain-timeout", "1",        "--log-level",    "warn",
-           "--log-format",    "text"})
-        == expected);
+  CHECK(
+    serve_with(
+      {"serve",           "--listen", "0.0.0.0:9090",    "--data=/srv/queue",
+       "--threads",       "4",        "--allow-target",  "127.0.0.0/8",
+       "--allow-target",  "::1/128",  "--trusted-ca",    "ca.pem",
+       "--max-in-flight", "500",      "--max-body",      "4096",
+       "--drain-timeout", "1",        "--log-level",     "warn",
+       "--log-format",    "text",     "--publish-price", "0.00002"})
+    == expected);
 }
 
 TEST_CASE("every variable sets its setting") {

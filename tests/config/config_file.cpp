@@ -39,7 +39,8 @@ TEST_CASE("a file sets what it names") {
   auto content = read_text(
     "threads = 3\n"
     "allow_target = ['10.0.0.0/8', '::1/128']\n"
-    "listen = '[::1]:0'\n",
+    "listen = '[::1]:0'\n"
+    "publish_price = 0.00002\n",
     "x.toml");
   CHECK(content.problems.empty());
   settings out;
@@ -49,6 +50,7 @@ TEST_CASE("a file sets what it names") {
   expected.allow_target = {"10.0.0.0/8", "::1/128"};
   expected.listen_host = "::1";
   expected.listen_port = 0;
+  expected.publish_price = 0.00002;
   CHECK(out == expected);
 }
 
@@ -68,6 +70,7 @@ TEST_CASE("no value is turned into another type") {
     {"threads = '3'", "x.toml:1: threads must be a whole number"},
     {"threads = 3.0", "x.toml:1: threads must be a whole number"},
     {"threads = true", "x.toml:1: threads must be a whole number"},
+    {"publish_price = '1'", "x.toml:1: publish_price must be a number"},
     {"listen = 8080", "x.toml:1: listen must be a string"},
     {"allow_target = '10.0.0.0/8'",
      "x.toml:1: allow_target must be an array of strings"},

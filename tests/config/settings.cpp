@@ -34,6 +34,7 @@ TEST_CASE("every key can be shown and read back") {
   odd.max_in_flight = 1'000'000;
   odd.max_body = 2048;
   odd.drain_timeout = std::chrono::seconds{5};
+  odd.publish_price = 0.00002;
   odd.log_level = log_level::debug;
   odd.log_format = log_format::text;
   settings copy;
@@ -61,6 +62,20 @@ TEST_CASE("each bad key is reported") {
   CHECK(found[2].field == "drain_timeout");
 }
 
+TEST_CASE("a price is a number of dollars that is not negative") {
+  auto read = [](const std::string& text, settings& out) {
+    return find_key("publish_price")->read({text}, out);
+  };
+  settings with;
+  for (std::string text : {"0", "0.00002", "2e-5", "1000"})
+    CHECK(read(text, with) == std::nullopt);
+  for (std::string text : {"", "-0.1", "1000.1", "nan", "inf", "1 USD", "0x1"})
+    CHECK(read(text, with));
+  CHECK(read("-1", with) == "must be a number from 0 to 1000, got -1");
+  CHECK(read("free", with) == "must be a number from 0 to 1000, got \"free\"");
+  CHECK(with.publish_price == 1000);
+}
+
 TEST_CASE("the bounds themselves are allowed") {
   auto max_body = GENERATE(1024u, 1'073'741'824u);
   CHECK(problems_after([=](settings& x) { x.max_body = max_body; }).empty());
@@ -86,6 +101,7 @@ TEST_CASE("the example file says the defaults, and every key") {
   read.max_in_flight = 9;
   read.max_body = 9999;
   read.drain_timeout = std::chrono::seconds{9};
+  read.publish_price = 9;
   read.log_level = log_level::error;
   read.log_format = log_format::text;
   CHECK(assign(content.assignments, read) == std::nullopt);
