@@ -158,7 +158,7 @@ job_decision push_queue::cancel(job_id id, const job_record* stored,
 void push_queue::abandon(resident& r, moment now, transition& out) {
   const auto& j = r.job;
   if (r.in_flight)
-    out.effects.push_back(stop_delivery{j.id.seq, j.deliveries});
+    out.effects.emplace_back(stop_delivery{j.id.seq, j.deliveries});
   else if (r.busy)
     probe_gone(j.id, j.deliveries, r.lane, now, out);
   leave_slot(r, now, out);
