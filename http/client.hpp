@@ -39,6 +39,10 @@ struct client_options {
 
   response_limits limits;
 
+  /// How long the body of an answer that is no 2xx is waited for: a downstream
+  /// that says "not now" is heard at once.
+  std::chrono::milliseconds refusal_body_wait{100};
+
   /// How long a connection that nobody uses is kept.
   std::chrono::milliseconds idle_timeout{30'000};
 
@@ -56,8 +60,8 @@ struct client_options {
 ///
 /// A delivery has one deadline over look-up, connect, TLS, request and response
 /// head. When the head is in, the outcome is decided: a body that breaks off,
-/// never ends or stalls changes nothing but the excerpt, and still ends at the
-/// same deadline.
+/// never ends or stalls changes nothing but the excerpt. That of a 2xx ends at
+/// the same deadline, that of any other answer soon after the head.
 class client final : public transport {
 public:
   /// The error says what is wrong with `options`.

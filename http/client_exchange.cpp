@@ -199,8 +199,11 @@ void client_exchange::on_read(const connection_ptr& from, error_code failure,
   connection_->commit(count);
   connection_->consume(reader_.feed(connection_->unread()));
   switch (reader_.now()) {
-    case response_reader::state::head:
     case response_reader::state::body:
+      await_body();
+      read();
+      return;
+    case response_reader::state::head:
       read();
       return;
     case response_reader::state::done:
@@ -210,6 +213,15 @@ void client_exchange::on_read(const connection_ptr& from, error_code failure,
       fail(delivery_errc::malformed_response, reader_.complaint());
       return;
   }
+}
+
+/// The outcome is decided. Nobody waits long for what a refusal says besides.
+void client_exchange::await_body() {
+  auto is_success = reader_.status() / 100 == 2;
+  if (std::exchange(awaits_body_, true) || is_success || !position_)
+    return;
+  lane_->hasten(*position_,
+                net_clock::now() + lane_->shared().options.refusal_body_wait);
 }
 
 void client_exchange::on_broken(error_code failure) {

@@ -81,6 +81,8 @@ private:
   void on_read(const connection_ptr& from, error_code failure,
                std::size_t count);
 
+  void await_body();
+
   void on_broken(error_code failure);
 
   // -- to the end -------------------------------------------------------------
@@ -113,6 +115,7 @@ private:
 
   bool writing_ = false;
   bool got_bytes_ = false;
+  bool awaits_body_ = false;
   response_reader reader_;
 };
 

@@ -23,6 +23,16 @@ void client_lane::run(std::shared_ptr<client_exchange> what,
     what->on_abort();
 }
 
+void client_lane::hasten(deadline_map::iterator& position,
+                         net_clock::time_point at) {
+  if (position->first <= at)
+    return;
+  auto node = exchanges_.extract(position);
+  node.key() = at;
+  position = exchanges_.insert(std::move(node));
+  arm(at);
+}
+
 void client_lane::remove(deadline_map::iterator position) {
   exchanges_.erase(position);
 }

@@ -60,6 +60,9 @@ public:
   void run(std::shared_ptr<client_exchange> what,
            net_clock::time_point deadline);
 
+  /// Moves the deadline of an exchange to `at`, unless it is earlier already.
+  void hasten(deadline_map::iterator& position, net_clock::time_point at);
+
   /// Forgets an exchange that has ended.
   void remove(deadline_map::iterator position);
 

@@ -165,6 +165,10 @@ void response_reader::end_of_stream() {
     state_ = state::done;
 }
 
+unsigned response_reader::status() const {
+  return parser_->status();
+}
+
 void response_reader::move_to(delivery_reply& reply) {
   reply.http_status = static_cast<std::uint16_t>(parser_->status());
   reply.retry_after = std::move(parser_->retry_after());

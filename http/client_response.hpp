@@ -71,6 +71,9 @@ public:
     return complaint_;
   }
 
+  /// Returns the status of the response. @pre `now()` is `body` or `done`
+  unsigned status() const;
+
   /// Moves the response's fields into `reply`.
   /// @pre `now()` is `body` or `done`
   void move_to(delivery_reply& reply);

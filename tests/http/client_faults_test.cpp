@@ -210,6 +210,21 @@ TEST_CASE("a dripping body ends at the deadline with the status that came") {
   server.wait_until_closed(0);
 }
 
+TEST_CASE("who says not now is heard before the body is in") {
+  auto end = GENERATE(as<std::string>{}, "content-length: 10\r\n\r\npart",
+                      "transfer-encoding: chunked\r\n\r\n");
+  scripted_server server{
+    {script{}
+       .answer("HTTP/1.1 429 Too Many\r\nretry-after: 3\r\n" + end)
+       .stall()}};
+  running_client client;
+  auto reply =
+    client.post(make_delivery(server.url(), std::chrono::minutes{10}));
+  CHECK(reply.http_status == 429);
+  CHECK(reply.retry_after == std::vector<std::string>{"3"});
+  server.wait_until_closed(0);
+}
+
 // -- one deadline over every stage --------------------------------------------
 
 TEST_CASE("a server that stalls is given up on at the deadline") {
