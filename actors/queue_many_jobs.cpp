@@ -2,6 +2,7 @@
 // nobody's delivery waits for all of them.
 
 #include <algorithm>
+#include <set>
 
 #include <caf/result.hpp>
 #include <caf/stateful_actor.hpp>
@@ -25,6 +26,13 @@ bool fits(const job& j, const job_filter& filter) {
          && (!filter.reason || j.dead_reason == *filter.reason)
          && (!filter.since || j.ended_at >= filter.since)
          && (!filter.until || j.ended_at < filter.until);
+}
+
+/// Returns each id once, where it comes first.
+std::vector<job_id> once_each(std::vector<job_id> ids) {
+  std::set<job_id> seen;
+  std::erase_if(ids, [&seen](job_id id) { return !seen.insert(id).second; });
+  return ids;
 }
 
 } // namespace
@@ -320,7 +328,7 @@ bool queue_state::add_replay(const job_record& found, transition& out) {
 void queue_state::plan_replay_of_ids(const replay_dead_letters& request,
                                      promise<replay_plan> answer) {
   auto s = std::make_shared<slice>();
-  s->ids = request.ids;
+  s->ids = once_each(request.ids);
   s->filter = request.filter;
   s->limit = request.limit;
   std::erase_if(s->ids, [this](job_id id) { return id.queue != id_; });
@@ -349,7 +357,7 @@ bool queue_state::reads_for_replay(job_id id) {
 void queue_state::replay_ids(const replay_dead_letters& request,
                              promise<replay_plan> answer) {
   auto s = std::make_shared<slice>();
-  s->ids = request.ids;
+  s->ids = once_each(request.ids);
   s->filter = request.filter;
   s->limit = request.limit;
   s->failed = [answer](const error& reason) mutable {

@@ -113,6 +113,22 @@ TEST_CASE("a replay of all dead letters gives them another life at its pace") {
   CHECK(w.operations().size() == 1);
 }
 
+TEST_CASE("an id that is named twice is one job") {
+  world w;
+  auto settings = some_settings();
+  settings.max_attempts = 1;
+  w.create("q", settings);
+  w.downstream().behave(always(response{500}));
+  auto id = w.put("q").id;
+  w.advance(1s);
+  replay_dead_letters what;
+  what.ids = {id, id, id};
+  what.dry_run = true;
+  CHECK(w.replay_dead_letters("q", what).count == 1);
+  what.dry_run = false;
+  CHECK(w.replay_dead_letters("q", what).operation->total == 1);
+}
+
 TEST_CASE("a replay survives crashes and replays nothing twice") {
   world w;
   w.create("q", short_lived());
