@@ -1,6 +1,8 @@
 #include "actors/persistence_actor.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 
 #include <caf/result.hpp>
 #include <caf/stateful_actor.hpp>
@@ -20,6 +22,21 @@ constexpr std::size_t batch_records_max = 8192;
 /// What changes of no queue name as theirs. Nobody has in memory what such a
 /// change builds on, so nobody has to attach before the next one.
 constexpr queue_id no_queue{0};
+
+/// Returns the queues to which records bring messages of another one.
+std::vector<queue_id> queues_reached(std::span<const record> records) {
+  std::vector<queue_id> result;
+  for (const auto& r : records) {
+    if (auto move = std::get_if<move_message>(&r))
+      result.push_back(move->to);
+    else if (auto over = std::get_if<hand_over>(&r);
+             over && over->next.job.id.queue != over->message.id.queue)
+      result.push_back(over->next.job.id.queue);
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
 
 } // namespace
 
@@ -64,6 +81,7 @@ void persistence_state::commit() {
     fail(answers.reason());
     return;
   }
+  outdate_snapshots();
   auto record = std::make_move_iterator(batch_.begin());
   auto answer = std::make_move_iterator(answers->begin());
   for (auto& w : waiting_) {
@@ -78,18 +96,31 @@ void persistence_state::commit() {
   batch_.clear();
 }
 
-void persistence_state::refuse(const waiting& w, const error& reason) {
-  self_->send(w.sender, commit_failed{w.ticket, reason});
+/// What has just been committed may have brought messages to queues that have
+/// not attached yet.
+void persistence_state::outdate_snapshots() {
+  if (lost_.empty())
+    return;
+  for (auto queue : queues_reached(batch_))
+    if (auto l = lost_.find(queue); l != lost_.end())
+      l->second.reset();
+}
+
+void persistence_state::refuse(const waiting& w, const error& reason,
+                               std::vector<queue_id> reached) {
+  self_->send(w.sender, commit_failed{w.ticket, reason, std::move(reached)});
 }
 
 void persistence_state::fail(const error& reason) {
   if (!broken_)
     tell(event_kind::store_failed, reason.message);
   broken_ = true;
+  std::span<const record> left = batch_;
   for (const auto& w : waiting_) {
     if (w.queue != no_queue)
       lost_[w.queue] = std::nullopt;
-    refuse(w, reason);
+    refuse(w, reason, queues_reached(left.first(w.records)));
+    left = left.subspan(w.records);
   }
   waiting_.clear();
   batch_.clear();
@@ -121,8 +152,8 @@ caf::result<queue_snapshot> persistence_state::attach(queue_id queue) {
     return to_caf(*reason);
   auto i = lost_.find(queue);
   if (i == lost_.end() || !i->second) {
-    // One scan serves every queue that is lost; none of them can have written
-    // since.
+    // One scan serves every queue that is lost: none of them can have written
+    // since, and what others wrote into them outdates it.
     auto stored = store_->load_queues();
     if (!stored)
       return to_caf(stored.reason());

@@ -41,7 +41,9 @@ private:
     std::size_t records;
   };
 
-  void refuse(const waiting& w, const error& reason);
+  void outdate_snapshots();
+  void refuse(const waiting& w, const error& reason,
+              std::vector<queue_id> reached = {});
   void fail(const error& reason);
   std::optional<error> mend();
   void tell(event_kind kind, const std::string& detail);

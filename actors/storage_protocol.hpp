@@ -42,6 +42,9 @@ struct committed {
 struct commit_failed {
   std::uint64_t ticket = 0;
   error reason;
+  /// Other queues to which the records bring messages. They are stored all the
+  /// same where only the answer was lost.
+  std::vector<queue_id> reached;
 };
 
 /// Whoever asks for a commit.

@@ -166,7 +166,7 @@ fake_persistence(persistence_actor::pointer self, disk_ptr disk) {
       if (stored)
         self->send(sender, committed{request.ticket, request.records, answers});
       else
-        self->send(sender, commit_failed{request.ticket, no_disk()});
+        self->send(sender, commit_failed{request.ticket, no_disk(), {}});
     },
     [](flush) {},
     [](attach_queue) { return queue_snapshot{}; },
