@@ -339,6 +339,12 @@ void due_heap::shift(wait_kind what, duration by) {
   }
 }
 
+void due_heap::shift_expiry(duration by) {
+  for (auto* nodes : {&nodes_, &strays_})
+    for (auto& n : *nodes)
+      n.expires += by;
+}
+
 std::optional<due_heap::entry> due_heap::find(job_seq seq) const {
   auto p = locate(seq);
   if (!p)

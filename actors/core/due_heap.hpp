@@ -81,6 +81,9 @@ public:
   /// Moves due time and end of all jobs that wait for `what`.
   void shift(wait_kind what, duration by);
 
+  /// Moves the end of all jobs.
+  void shift_expiry(duration by);
+
   /// Returns whether any job waits for a time on the wall clock.
   bool waits_for_wall_clock() const {
     return by_wall_ > 0;
@@ -112,6 +115,10 @@ public:
   /// Gives the lane no turn. @pre it is pinned
   void shut(lane_id lane);
   void open(lane_id lane);
+
+  bool is_shut(lane_id lane) const {
+    return lanes_[lane]->is_shut;
+  }
 
   /// Returns the lane whose turn it is: it is open and has a ready job.
   std::optional<lane_id> first_lane() const;

@@ -241,6 +241,20 @@ void push_queue::forget_if_idle(job_seq seq) {
   forget(seq);
 }
 
+/// Lets go of jobs in memory whose lanes are shut, where there are too many.
+/// They are read again when it is their turn.
+void push_queue::make_room() {
+  if (idle_residents() < idle_residents_max
+      && resident_bytes_ < resident_bytes_max)
+    return;
+  std::vector<job_seq> shut;
+  for (const auto& [seq, r] : residents_)
+    if (jobs_.is_shut(r.lane))
+      shut.push_back(seq);
+  for (auto seq : shut)
+    forget_if_idle(seq);
+}
+
 read_first push_queue::watch(job_seq seq) {
   auto& w = watched_[seq];
   ++w.count;

@@ -449,6 +449,7 @@ private:
   resident& keep(job&& j);
   void forget(job_seq seq);
   void forget_if_idle(job_seq seq);
+  void make_room();
   read_first watch(job_seq seq);
   bool outdated(job_seq seq) const;
 

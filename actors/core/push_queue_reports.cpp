@@ -1,18 +1,17 @@
 // What workers report of their jobs.
 //
-// | report | owed (delivered or awaiting) | waits for retry or defer |
-// completed | dead | | ------ | ---------------------------- |
-// ------------------------ | --------- | ---- | | ack    | completed |
-// completed, late          | taken     | `job_dead` | | nack   | failure |
-// repeat taken, else `not_awaiting_outcome` | `job_completed` | repeat taken,
-// else `job_dead` | | defer  | deferred, held               | held | held |
-// held | | touch  | deadline moved               | `not_awaiting_outcome`   |
-// `job_completed` | `job_dead` |
+//         owed: delivered  waits for a      completed      dead
+//         or awaiting      retry or defer
+// ack     completed        completed, late  taken          job_dead
+// nack    failure          repeat: taken    repeat: taken  repeat: taken
+//                          not_awaiting...  job_completed  job_dead
+// defer   deferred, held   held             held           held
+// touch   deadline moved   not_awaiting...  job_completed  job_dead
 //
-// A fenced repeat (same delivery, same outcome) changes nothing. A fence that
-// names another delivery than the one that is owed is `stale_delivery`, but a
-// defer still holds, and an ack of an earlier delivery completes a job that
-// only waits.
+// A repeat (same delivery, same outcome) changes nothing, whatever became of
+// the job since. A fence that names another delivery than the one that is owed
+// is `stale_delivery`, but a defer still holds, and an ack of an earlier
+// delivery completes a job that only waits.
 
 #include <algorithm>
 

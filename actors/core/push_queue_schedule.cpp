@@ -270,6 +270,7 @@ void push_queue::settle_permits(moment now, transition& out) {
 void push_queue::ask_for_jobs(moment now, transition& out) {
   if (!loading_.empty())
     return;
+  make_room();
   for (const auto& [seq, what] : errands_)
     loading_.push_back(seq);
   auto next = next_up(now);

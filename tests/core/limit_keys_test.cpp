@@ -317,6 +317,24 @@ TEST_CASE("the keys that are held, probing or busy are told by name") {
   CHECK(page.items[0].key == "c");
 }
 
+TEST_CASE("what keys that are held have in memory is bounded") {
+  workbench w{with([](auto& s) {
+    s.backpressure_scope = backpressure_scope::key;
+    s.concurrency = 8;
+  })};
+  w.pause();
+  constexpr std::size_t keys = 1500;
+  for (std::size_t n = 0; n < keys; ++n)
+    w.publish_many(2, "k" + std::to_string(n));
+  w.resume();
+  for (std::size_t n = 0; n < keys / 8 + 1; ++n)
+    w.answer_all(answered(429, {"3600"}));
+  list_limit_keys which;
+  which.limit = keys + 1;
+  CHECK(w.queue().view(which, w.now()).items.size() == keys);
+  CHECK(w.queue().memory().residents <= 1024 + 64);
+}
+
 TEST_CASE("a key that nobody uses is forgotten an hour after its hold") {
   workbench w{with([](auto& s) {
     s.backpressure_scope = backpressure_scope::key;
