@@ -38,7 +38,13 @@ void pull_state::open(environment_ptr env, pull_directory queues,
   project_ = stored.queue.project;
   name_ = stored.queue.name;
   id_ = stored.queue.id;
-  queue_.emplace(stored, env_->now());
+  take_up(stored);
+}
+
+void pull_state::take_up(const queue_snapshot& stored) {
+  queue_.emplace(stored, env_->now(), bool{env_->permits});
+  if (draining_)
+    run(queue_->stop());
   advance();
 }
 
@@ -116,25 +122,38 @@ caf::result<pull_queue_depth> pull_state::handle(get_depth) const {
 
 auto pull_state::handle(const patch_pull_queue& request)
   -> promise<pull_queue_view> {
-  auto answer = self_->make_response_promise<pull_queue_view>();
   if (auto reason = unfit_for_work())
-    return answer.deliver(to_caf(*reason));
+    return refuse(*reason);
   auto settings = apply(queue_->record_now().pull, request.patch);
   if (settings.dead_letter_queue == name_)
-    return answer.deliver(
-      to_caf({errc::validation_failed,
-              "dead_letter_queue must be another queue, got '" + name_ + "'"}));
+    return refuse(
+      {errc::validation_failed,
+       "dead_letter_queue must be another queue, got '" + name_ + "'"});
   if (auto wrong = validate(settings); !wrong.empty())
-    return answer.deliver(
-      to_caf({errc::validation_failed,
-              wrong.front().field + " " + wrong.front().message}));
-  run(queue_->change_settings(settings, env_->now()),
-      [this, answer](const auto& failed) mutable {
-        if (failed)
-          answer.deliver(to_caf(*failed));
-        else
-          count_dead_letters(queue_->view(env_->now()), answer);
-      });
+    return refuse(wrong);
+  return change(queue_->change_settings(settings, env_->now()));
+}
+
+auto pull_state::refuse(const std::vector<field_error>& wrong)
+  -> promise<pull_queue_view> {
+  return refuse({errc::validation_failed,
+                 wrong.front().field + " " + wrong.front().message});
+}
+
+auto pull_state::refuse(const error& reason) -> promise<pull_queue_view> {
+  auto answer = self_->make_response_promise<pull_queue_view>();
+  return answer.deliver(to_caf(reason));
+}
+
+/// Answers with the queue as it is then. @pre no promise has been made yet
+auto pull_state::change(pull_transition&& t) -> promise<pull_queue_view> {
+  auto answer = self_->make_response_promise<pull_queue_view>();
+  run(std::move(t), [this, answer](const auto& failed) mutable {
+    if (failed)
+      answer.deliver(to_caf(*failed));
+    else
+      count_dead_letters(queue_->view(env_->now()), answer);
+  });
   advance();
   return answer;
 }
@@ -148,6 +167,8 @@ auto pull_state::handle(close_queue request) -> promise<queue_deleted> {
       to_caf({errc::queue_not_empty, "Queue '" + name_ + "' has "
                                        + std::to_string(live) + " messages"}));
   closing_ = true;
+  ++generation_;
+  deliveries_.abort_all(self_);
   pull_transition t;
   t.records.push_back(remove_queue{id_});
   run(std::move(t), [this, answer](const auto& failed) mutable {
@@ -171,7 +192,7 @@ auto pull_state::handle(drain_queue) -> promise<queue_drained> {
   for (auto& [id, waiter] : std::exchange(waiters_, {}))
     waiter.deliver(messages_received{});
   if (queue_)
-    queue_->forget_waiters();
+    run(queue_->stop());
   answer_if_drained();
   return answer;
 }
@@ -209,8 +230,7 @@ void pull_state::carry_out(load_messages&& what) {
   auto lost = [this, generation = generation_](const error& reason) {
     if (generation != generation_)
       return;
-    lose_memory(reason);
-    attach();
+    start_anew(reason);
   };
   self_
     ->request(env_->reader, caf::infinite, read_jobs{id_, std::move(what.seqs)})
@@ -227,50 +247,6 @@ void pull_state::carry_out(load_messages&& what) {
       [lost](const caf::error& reason) { lost(from_caf(reason)); });
 }
 
-// -- other queues -------------------------------------------------------------
-
-void pull_state::carry_out(find_dead_letter_queue&&) {
-  auto found = [this, generation = generation_](std::optional<queue_id> id) {
-    if (generation != generation_ || !queue_)
-      return;
-    queue_->found_dead_letter_queue(id);
-    if (id)
-      advance();
-    else
-      self_->delayed_send(self_, attach_pause, attach_again{});
-  };
-  self_
-    ->request(queues_, caf::infinite,
-              find_pull_impl{project_, dead_letter_queue(), {}, true, true})
-    .then(
-      [this, found](const pull_impl_actor& other) {
-        self_->request(other, caf::infinite, get_depth{})
-          .then([found](pull_queue_depth depth) { found(depth.id); },
-                [found](const caf::error&) { found(std::nullopt); });
-      },
-      [found](const caf::error&) { found(std::nullopt); });
-}
-
-void pull_state::carry_out(send_away&& what) {
-  self_
-    ->request(queues_, caf::infinite,
-              find_pull_impl{project_, {}, what.to, false, false})
-    .then(
-      [this, what](const pull_impl_actor& other) {
-        self_->send(other, messages_arrived{what.messages});
-      },
-      [](const caf::error&) {
-        // It is gone, and the messages with it.
-      });
-}
-
-void pull_state::handle(const messages_arrived& message) {
-  if (!queue_)
-    return;
-  queue_->arrived(message.messages, env_->now());
-  advance();
-}
-
 // -- what persistence says ----------------------------------------------------
 
 void pull_state::handle(committed& message) {
@@ -279,12 +255,18 @@ void pull_state::handle(committed& message) {
   auto p = std::move(pending_.front());
   pending_.pop_front();
   env_->backlog->records -= p.records;
-  run(queue_->committed(message.records, message.answers, env_->now()));
+  auto after = queue_->committed(message.records, message.answers, env_->now());
+  // Nobody is told before the other queues know.
+  send_away_and_then(after.effects, [this, all = std::move(p.done),
+                                     generation = generation_] {
+    auto lost = generation != generation_ || !queue_;
+    for (const auto& done : all)
+      done(lost ? std::optional{unfit().value_or(gone())} : std::nullopt);
+  });
+  run(std::move(after));
   if (p.committed)
     p.committed(message);
   carry_out(std::move(p.effects));
-  for (auto& done : p.done)
-    done(std::nullopt);
   if (queue_)
     advance();
 }
@@ -292,7 +274,22 @@ void pull_state::handle(committed& message) {
 void pull_state::handle(const commit_failed& message) {
   if (pending_.empty() || pending_.front().ticket > message.ticket)
     return;
-  lose_memory(message.reason);
+  start_anew(message.reason);
+  for (auto queue : message.reached)
+    self_
+      ->request(queues_, caf::infinite,
+                find_pull_impl{project_, {}, queue, false, false})
+      .then(
+        [this](const pull_impl_actor& other) {
+          self_->send(other, look_again{});
+        },
+        [](const caf::error&) {
+          // It is gone.
+        });
+}
+
+void pull_state::start_anew(const error& reason) {
+  lose_memory(reason);
   attach();
 }
 
@@ -348,10 +345,10 @@ void pull_state::advance() {
 }
 
 void pull_state::arm_timer() {
-  auto next = queue_->next_wakeup();
+  auto now = env_->now();
+  auto next = queue_->next_wakeup(now);
   if (!next)
     return;
-  auto now = env_->now();
   auto wait = std::clamp(*next - now.steady, duration{0}, timer_max);
   if (armed_ && *armed_ <= now.steady + wait)
     return;
@@ -360,7 +357,8 @@ void pull_state::arm_timer() {
 }
 
 void pull_state::answer_if_drained() {
-  if (!draining_ || (queue_ && !pending_.empty()))
+  auto busy = queue_ && (queue_->posts() > 0 || !pending_.empty());
+  if (!draining_ || busy)
     return;
   for (auto& waiter : drain_waiters_)
     waiter.deliver(queue_drained{});
@@ -371,6 +369,9 @@ void pull_state::answer_if_drained() {
 
 void pull_state::lose_memory(const error& reason) {
   ++generation_;
+  if (queue_)
+    carry_out(leave_permits{queue_->permits_held()});
+  deliveries_.abort_all(self_);
   queue_.reset();
   auto failed = std::exchange(pending_, {});
   for (auto& p : failed) {
@@ -385,14 +386,10 @@ void pull_state::lose_memory(const error& reason) {
 
 void pull_state::attach() {
   self_->request(env_->persistence, caf::infinite, attach_queue{id_})
-    .then(
-      [this](const queue_snapshot& stored) {
-        queue_.emplace(stored, env_->now());
-        advance();
-      },
-      [this](const caf::error&) {
-        self_->delayed_send(self_, attach_pause, attach_again{});
-      });
+    .then([this](const queue_snapshot& stored) { take_up(stored); },
+          [this](const caf::error&) {
+            self_->delayed_send(self_, attach_pause, attach_again{});
+          });
 }
 
 void pull_state::handle(attach_again) {
@@ -400,10 +397,6 @@ void pull_state::handle(attach_again) {
     advance();
   else
     attach();
-}
-
-void pull_state::handle(permits_granted) {
-  // Nothing is delivered from here.
 }
 
 pull_impl_actor::behavior_type
@@ -419,6 +412,8 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
   return {
     [&state](get_pull_queue x) { return state.handle(x); },
     [&state](const patch_pull_queue& x) { return state.handle(x); },
+    [&state](const subscribe_webhook& x) { return state.handle(x); },
+    [&state](unsubscribe_webhook x) { return state.handle(x); },
     [&state](const publish_message& x) { return state.handle(x); },
     [&state](const publish_messages& x) { return state.handle(x); },
     [&state](const consume_messages& x) { return state.handle(x); },
@@ -432,9 +427,11 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
     [&state](const remove_ended& x) { return state.handle(x); },
     [&state](const replay_slice& x) { return state.handle(x); },
     [&state](permits_granted x) { state.handle(x); },
-    [&state](const messages_arrived& x) { state.handle(x); },
+    [&state](delivery_ended& x) { state.handle(x); },
+    [&state](const messages_arrived& x) { return state.handle(x); },
+    [&state](look_again x) { state.handle(x); },
     [&state](const prepare_message& x) { return state.handle(x); },
-    [&state](message_stored& x) { state.handle(x); },
+    [&state](message_stored& x) { return state.handle(x); },
     [&state](get_depth x) { return state.handle(x); },
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },

@@ -15,6 +15,7 @@
 
 #include "actors/core/pull_queue.hpp"
 #include "actors/environment.hpp"
+#include "actors/open_deliveries.hpp"
 #include "actors/queue_actor.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
@@ -22,10 +23,16 @@
 
 namespace tidegate {
 
-/// These messages are stored in this queue now, and were not before.
+/// These messages are stored in this queue now, and were not before. Answered
+/// with `arrivals_noted`.
 struct messages_arrived {
   std::vector<live_job> messages;
 };
+
+struct arrivals_noted {};
+
+/// Messages may have been stored in this queue of which it does not know.
+struct look_again {};
 
 /// Makes a message, but does not store it: whoever asks does, together with
 /// something of its own, and then says `message_stored`.
@@ -38,7 +45,7 @@ struct message_prepared {
   moment made;
 };
 
-/// A prepared message has been stored.
+/// A prepared message has been stored. Answered with `arrivals_noted`.
 struct message_stored {
   job message;
   moment made;
@@ -54,14 +61,15 @@ struct pull_queue_depth {
 
 /// What other queues and the registry say to it besides.
 using pull_impl_actor = pull_queue_actor::extend_with<queue_upkeep>::extend<
-  caf::reacts_to<messages_arrived>,
+  caf::replies_to<messages_arrived>::with<arrivals_noted>,
+  caf::reacts_to<look_again>,
   caf::replies_to<prepare_message>::with<message_prepared>,
-  caf::reacts_to<message_stored>,
+  caf::replies_to<message_stored>::with<arrivals_noted>,
   caf::replies_to<get_depth>::with<pull_queue_depth>,
   caf::replies_to<close_queue>::with<queue_deleted>,
   caf::replies_to<drain_queue>::with<queue_drained>, caf::reacts_to<committed>,
-  caf::reacts_to<commit_failed>, caf::reacts_to<queue_tick>,
-  caf::reacts_to<attach_again>>;
+  caf::reacts_to<commit_failed>, caf::reacts_to<delivery_ended>,
+  caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
 
 /// Tells a pull queue where another one of its project is: by name or by
 /// number.
@@ -94,6 +102,8 @@ public:
 
   promise<pull_queue_view> handle(get_pull_queue);
   promise<pull_queue_view> handle(const patch_pull_queue& request);
+  promise<pull_queue_view> handle(const subscribe_webhook& request);
+  promise<pull_queue_view> handle(unsubscribe_webhook);
   promise<message_published> handle(const publish_message& request);
   promise<message_batch_published> handle(const publish_messages& request);
   promise<messages_received> handle(const consume_messages& request);
@@ -107,16 +117,18 @@ public:
 
   promise<jobs_removed> handle(const remove_ended& request);
   promise<slice_replayed> handle(const replay_slice& request);
-  void handle(permits_granted);
+  void handle(permits_granted message);
 
-  void handle(const messages_arrived& message);
+  arrivals_noted handle(const messages_arrived& message);
+  void handle(look_again);
   caf::result<message_prepared> handle(const prepare_message& request);
-  void handle(message_stored& message);
+  arrivals_noted handle(message_stored& message);
   caf::result<pull_queue_depth> handle(get_depth) const;
   promise<queue_deleted> handle(close_queue request);
   promise<queue_drained> handle(drain_queue);
   void handle(committed& message);
   void handle(const commit_failed& message);
+  void handle(delivery_ended& message);
   void handle(queue_tick message);
   void handle(attach_again);
 
@@ -153,10 +165,20 @@ private:
   void carry_out(load_messages&& what);
   void carry_out(find_dead_letter_queue&& what);
   void carry_out(send_away&& what);
+  void send_away_and_then(std::vector<pull_effect>& effects,
+                          std::function<void()> then);
+  void carry_out(start_delivery&& what);
+  void carry_out(take_permits&& what);
+  void carry_out(leave_permits&& what);
+  void carry_out(emit&& what);
   void advance();
   void arm_timer();
   void answer_if_drained();
 
+  promise<pull_queue_view> refuse(const error& reason);
+  promise<pull_queue_view> refuse(const std::vector<field_error>& wrong);
+  promise<pull_queue_view> change(pull_transition&& t);
+  void take_up(const queue_snapshot& stored);
   std::string dead_letter_queue() const;
   message_id new_id();
   std::variant<insert_job, error> make_record(const publish_message& what,
@@ -168,9 +190,9 @@ private:
   void read(const settle_message& what, on_settled done);
   void settle_elsewhere(const settle_message& what, on_settled done,
                         const job& found);
-  message_published settle_successor(hand_over& over,
-                                     const commit_answer& answer,
-                                     const pull_impl_actor& to, moment made);
+  void finish_hand_over(committed& message, const message_settled& result,
+                        const pull_impl_actor& to, moment made,
+                        const on_settled& done);
   void settle_with_successor(const settle_message& what, on_settled done);
   void ack_and_publish(const settle_message& what, message_prepared&& next,
                        pull_impl_actor to, on_settled done);
@@ -200,6 +222,7 @@ private:
   void fail_redrive(redrive& r, const error& reason);
 
   void attach();
+  void start_anew(const error& reason);
 
   pull_impl_actor::pointer self_;
   environment_ptr env_;
@@ -218,6 +241,8 @@ private:
   std::unordered_map<waiter_id, promise<messages_received>> waiters_;
   waiter_id next_waiter_ = 1;
 
+  open_deliveries deliveries_;
+
   std::optional<steady_time> armed_;
   std::uint64_t timer_generation_ = 0;
 
@@ -234,6 +259,8 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
 } // namespace tidegate
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::messages_arrived)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::arrivals_noted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::look_again)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::prepare_message)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_prepared)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::message_stored)

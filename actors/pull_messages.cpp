@@ -12,8 +12,9 @@ namespace tidegate {
 
 namespace {
 
-/// How long an idempotency key keeps others away.
+/// How long an idempotency key keeps others away, and a deduplication id.
 constexpr duration key_holds = std::chrono::hours{24};
+constexpr duration deduplication_holds = std::chrono::minutes{5};
 
 template <class T>
 auto deliverer(caf::typed_response_promise<T> answer) {
@@ -53,7 +54,8 @@ pull_state::make_record(const publish_message& what, moment now) {
   if (auto reason = std::get_if<error>(&made))
     return std::move(*reason);
   insert_job result{std::get<job>(std::move(made)), what.by, {}};
-  result.key_since = now.wall - key_holds;
+  result.key_since = now.wall
+                     - (what.deduplicates ? deduplication_holds : key_holds);
   return result;
 }
 
@@ -303,29 +305,40 @@ void pull_state::ack_and_publish(const settle_message& what,
       if (failed)
         done(error{*failed});
     },
-    [this, done, to, made, result = *result](committed& message) mutable {
-      for (std::size_t n = 0; n < message.records.size(); ++n)
-        if (auto over = std::get_if<hand_over>(&message.records[n]))
-          result.successor = settle_successor(*over, message.answers[n], to,
-                                              made);
-      done(std::move(result));
+    [this, done, to, made, result = *result](committed& message) {
+      finish_hand_over(message, result, to, made, done);
     });
   advance();
 }
 
-message_published
-pull_state::settle_successor(hand_over& over, const commit_answer& answer,
-                             const pull_impl_actor& to, moment made) {
-  if (to == self_)
-    return settle_publish(over.next, answer, made);
-  const auto& shown = answer.existing ? *answer.existing : over.next.job;
-  message_published result{{shown.id.seq, shown.id.tag},
-                           shown.created_at,
-                           shown.due,
-                           answer.existing.has_value()};
-  if (!answer.existing)
-    self_->send(to, message_stored{over.next.job, made});
-  return result;
+void pull_state::finish_hand_over(committed& message,
+                                  const message_settled& result,
+                                  const pull_impl_actor& to, moment made,
+                                  const on_settled& done) {
+  auto both = result;
+  for (std::size_t n = 0; n < message.records.size(); ++n) {
+    auto over = std::get_if<hand_over>(&message.records[n]);
+    if (!over)
+      continue;
+    const auto& answer = message.answers[n];
+    if (to == self_) {
+      both.successor = settle_publish(over->next, answer, made);
+      continue;
+    }
+    const auto& shown = answer.existing ? *answer.existing : over->next.job;
+    both.successor = message_published{{shown.id.seq, shown.id.tag},
+                                       shown.created_at,
+                                       shown.due,
+                                       answer.existing.has_value()};
+    if (answer.existing)
+      continue;
+    // Nobody is told before the other queue knows.
+    self_->request(to, caf::infinite, message_stored{over->next.job, made})
+      .then([done, both](arrivals_noted) { done(message_settled{both}); },
+            [done, both](const caf::error&) { done(message_settled{both}); });
+    return;
+  }
+  done(std::move(both));
 }
 
 caf::result<message_prepared>
@@ -339,11 +352,12 @@ pull_state::handle(const prepare_message& request) {
   return message_prepared{std::get<insert_job>(std::move(record)), now};
 }
 
-void pull_state::handle(message_stored& message) {
-  if (!queue_ || queue_->is_live(message.message.id.seq))
-    return;
-  queue_->stored(std::move(message.message), message.made, env_->now());
-  advance();
+arrivals_noted pull_state::handle(message_stored& message) {
+  if (queue_ && !queue_->is_live(message.message.id.seq)) {
+    queue_->stored(std::move(message.message), message.made, env_->now());
+    advance();
+  }
+  return {};
 }
 
 } // namespace tidegate

@@ -25,14 +25,18 @@ job_filter meant_by(const redrive_messages& request) {
   job_filter result;
   result.since = request.since;
   result.until = request.until;
+  // Which one does not matter: there is only one.
+  if (request.moved_only)
+    result.reason = dead_reason::attempts_exhausted;
   return result;
 }
 
 bool fits(const job& m, const job_filter& filter) {
-  auto at = m.dead_lettered_at;
-  return at && m.status != job_status::awaiting_ack
-         && (!filter.since || *at >= *filter.since)
-         && (!filter.until || *at < *filter.until);
+  auto at = m.dead_lettered_at.value_or(m.eligible_at);
+  return m.status != job_status::awaiting_ack
+         && (!filter.reason || m.dead_lettered_at)
+         && (!filter.since || at >= *filter.since)
+         && (!filter.until || at < *filter.until);
 }
 
 std::uint64_t count_moves(const std::vector<record>& records) {
@@ -57,6 +61,7 @@ std::uint64_t count_moved(const committed& message) {
 struct pull_state::redrive {
   std::uint64_t generation = 0;
   job_filter filter;
+  std::string source;
   std::uint64_t limit = redriven_at_once_max;
 
   /// Those that were named, in order, and how many have been asked for.
@@ -90,6 +95,11 @@ struct pull_state::redrive {
       m.payload = {};
     messages.push_back(std::move(m));
   }
+
+  /// Returns the queue to which a message goes.
+  const std::string& source_of(const job& m) const {
+    return m.source_queue.empty() ? source : m.source_queue;
+  }
 };
 
 // -- what is asked for --------------------------------------------------------
@@ -110,6 +120,7 @@ void pull_state::redrive_named(const redrive_messages& request,
                                promise<redrive_result> answer) {
   auto r = std::make_shared<redrive>();
   r->filter = meant_by(request);
+  r->source = request.source;
   r->limit = std::min(request.limit.value_or(r->limit), r->limit);
   r->name(request.ids);
   answer_when_moved(r, answer);
@@ -175,6 +186,7 @@ void pull_state::start_redrive(const redrive_messages& request,
   o.project = project_;
   o.queue_name = name_;
   o.filter = meant_by(request);
+  o.source = request.source;
   o.limit = request.limit;
   o.per_second = request.per_second.value_or(usual_pace);
   o.total = total;
@@ -191,6 +203,7 @@ void pull_state::redrive_now(const redrive_messages& request,
                              promise<redrive_result> answer) {
   auto r = std::make_shared<redrive>();
   r->filter = meant_by(request);
+  r->source = request.source;
   r->limit = std::min(request.limit.value_or(r->limit), r->limit);
   answer_when_moved(r, answer);
   begin_redrive(*r);
@@ -224,6 +237,7 @@ auto pull_state::handle(const replay_slice& request)
     return answer.deliver(to_caf(*reason));
   auto r = std::make_shared<redrive>();
   r->filter = tidegate::meant_by(request.progress);
+  r->source = request.progress.source;
   std::vector<message_id> ids;
   for (auto id : request.ids)
     ids.push_back({id.seq, id.tag});
@@ -329,7 +343,7 @@ void pull_state::read_pages(redrive_ptr r, job_page_query next) {
 
 void pull_state::find_sources(redrive_ptr r) {
   for (const auto& m : r->messages)
-    r->sources.try_emplace(m.source_queue);
+    r->sources.try_emplace(r->source_of(m));
   r->missing = r->sources.size();
   if (r->missing == 0 || r->read) {
     move_back(r);
@@ -371,7 +385,7 @@ void pull_state::move_back(redrive_ptr r) {
   }
   std::vector<pull_queue::redrive_target> targets;
   for (auto& m : r->messages)
-    if (auto to = r->sources[m.source_queue])
+    if (auto to = r->sources[r->source_of(m)]; to && *to != id_)
       targets.push_back({std::move(m), *to});
   auto t = queue_->redrive(targets, env_->now());
   queue_->end_redrive();

@@ -33,10 +33,6 @@ queue_state::queue_state(queue_impl_actor::pointer self) : self_(self) {
   // nop
 }
 
-double queue_state::draw_lot() const {
-  return static_cast<double>(env_->random() >> 11) * 0x1p-53;
-}
-
 void queue_state::open(environment_ptr env, const queue_snapshot& stored) {
   env_ = std::move(env);
   name_ = stored.queue.name;
@@ -234,8 +230,8 @@ void queue_state::handle(const commit_failed& message) {
 void queue_state::handle(delivery_ended& message) {
   if (message.generation != generation_)
     return;
-  deliveries_.erase({message.job, message.number});
-  run(queue_->ended(message.job, message.number, message.reply, draw_lot(),
+  deliveries_.ended(message);
+  run(queue_->ended(message.job, message.number, message.reply, draw_lot(*env_),
                     env_->now()));
   advance();
 }
@@ -345,19 +341,12 @@ void queue_state::carry_out(std::vector<effect>&& effects) {
 }
 
 void queue_state::carry_out(start_delivery&& what) {
-  if (closing_)
-    return;
-  delivery_key key{what.what.job.seq, what.what.number};
-  auto shared = std::make_shared<delivery>(std::move(what.what));
-  deliveries_[key] = self_->spawn(
-    make_delivery, env_->transport, std::move(shared),
-    caf::actor_cast<delivery_owner>(self_->address()), generation_);
+  if (!closing_)
+    deliveries_.start(self_, *env_, std::move(what), generation_);
 }
 
 void queue_state::carry_out(stop_delivery&& what) {
-  auto i = deliveries_.find({what.job, what.number});
-  if (i != deliveries_.end())
-    self_->send(i->second, abort_delivery{});
+  deliveries_.abort(self_, what.job, what.number);
 }
 
 void queue_state::carry_out(take_permits&& what) {
@@ -448,9 +437,7 @@ void queue_state::fail_pending(const error& reason) {
 
 void queue_state::abort_deliveries() {
   ++generation_;
-  for (auto& [key, actor] : deliveries_)
-    self_->send(actor, abort_delivery{});
-  deliveries_.clear();
+  deliveries_.abort_all(self_);
 }
 
 void queue_state::lose_memory(const error& reason) {

@@ -14,8 +14,8 @@
 #include <caf/typed_response_promise.hpp>
 
 #include "actors/core/push_queue.hpp"
-#include "actors/delivery_actor.hpp"
 #include "actors/environment.hpp"
+#include "actors/open_deliveries.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
@@ -153,21 +153,6 @@ private:
     std::shared_ptr<batch> published;
   };
 
-  struct delivery_key {
-    job_seq job;
-    std::uint64_t number = 0;
-    bool operator==(const delivery_key&) const = default;
-  };
-
-  struct delivery_hash {
-    std::size_t operator()(const delivery_key& key) const {
-      return std::hash<job_seq>{}(key.job) * 31 + key.number;
-    }
-  };
-
-  /// Returns a number from [0, 1), for the jitter.
-  double draw_lot() const;
-
   std::optional<error> unfit() const;
   std::optional<error> unfit_for_work() const;
 
@@ -249,7 +234,7 @@ private:
 
   std::deque<pending> pending_;
   std::uint64_t next_ticket_ = 1;
-  std::unordered_map<delivery_key, delivery_actor, delivery_hash> deliveries_;
+  open_deliveries deliveries_;
 
   std::optional<steady_time> armed_;
   std::uint64_t timer_generation_ = 0;

@@ -117,7 +117,7 @@ auto queue_state::take(const report& what) -> promise<report_taken> {
   auto answer = self_->make_response_promise<report_taken>();
   if (auto reason = unfit())
     return answer.deliver(to_caf(*reason));
-  auto decide = [this, what, lot = draw_lot()](auto stored) {
+  auto decide = [this, what, lot = draw_lot(*env_)](auto stored) {
     return queue_->reported(what, stored, lot, env_->now());
   };
   settle(what.job, decide, [answer, id = what.job](const auto& failed) mutable {

@@ -68,10 +68,10 @@ struct pull_call {
   /// As the caller names it.
   std::string queue;
 
-  std::variant<get_pull_queue, patch_pull_queue, publish_message,
-               publish_messages, consume_messages, settle_message,
-               settle_messages, peek_messages, list_dead_messages,
-               purge_pull_queue, redrive_messages>
+  std::variant<get_pull_queue, patch_pull_queue, subscribe_webhook,
+               unsubscribe_webhook, publish_message, publish_messages,
+               consume_messages, settle_message, settle_messages, peek_messages,
+               list_dead_messages, purge_pull_queue, redrive_messages>
     what;
 
   absence if_absent = absence::refuse;
@@ -79,8 +79,10 @@ struct pull_call {
   /// Whether the dead-letter queue of `queue` is meant.
   bool of_dead_letters = false;
 
-  /// `get_pull_queue`: asks for the figures, not the settings.
-  bool stats = false;
+  /// What of the queue is shown.
+  enum class aspect : std::uint8_t { settings, figures, subscription };
+
+  aspect shows = aspect::settings;
 
   /// `list_dead_messages`: only those that were moved there.
   bool moved_only = false;

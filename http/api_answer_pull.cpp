@@ -47,6 +47,16 @@ api_family family_of_call(const delete_queue& what) {
                                        : api_family::jobs;
 }
 
+response show_subscription(const pull_call& asked,
+                           const pull_queue_view& view) {
+  if (view.queue.settings.webhook_url.empty())
+    return make_problem(
+      {errc::not_found, "Queue '" + asked.queue + "' has no push subscription"},
+      api_family::messages);
+  auto subscribes = std::holds_alternative<subscribe_webhook>(asked.what);
+  return with_data(200, encode_subscription(view, subscribes));
+}
+
 // What an empty queue would answer.
 
 pull_queue_view nothing_in(const pull_call& asked, const get_pull_queue&) {
@@ -89,8 +99,18 @@ response answer(const call&, const pull_queue_created& reply) {
 }
 
 response answer(const call& asked, const pull_queue_view& reply) {
-  return with_data(200, pull_call_in(asked).stats ? encode_stats(reply)
-                                                  : encode(reply));
+  const auto& what = pull_call_in(asked);
+  if (std::holds_alternative<unsubscribe_webhook>(what.what))
+    return {204, {}, {}};
+  switch (what.shows) {
+    case pull_call::aspect::figures:
+      return with_data(200, encode_stats(reply));
+    case pull_call::aspect::subscription:
+      return show_subscription(what, reply);
+    case pull_call::aspect::settings:
+      break;
+  }
+  return with_data(200, encode(reply));
 }
 
 response answer(const call& asked, const pull_queue_list& reply) {

@@ -125,6 +125,9 @@ outcome read_peek(request& what, const api_options& options);
 outcome read_list_dead_messages(request& what, const api_options& options);
 
 outcome read_redrive(request& what, const api_options& options);
+outcome read_subscribe(request& what, const api_options& options);
+outcome read_get_subscription(request& what, const api_options& options);
+outcome read_unsubscribe(request& what, const api_options& options);
 
 // -- templates ----------------------------------------------------------------
 

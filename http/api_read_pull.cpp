@@ -102,12 +102,35 @@ outcome read_get_pull_queue(request& what, const api_options&) {
 
 outcome read_pull_stats(request& what, const api_options&) {
   auto result = to_pull(what, get_pull_queue{}, absence::empty);
-  result.stats = true;
+  result.shows = pull_call::aspect::figures;
   return result;
 }
 
 outcome read_purge_pull_queue(request& what, const api_options&) {
   return to_pull(what, purge_pull_queue{});
+}
+
+// -- push subscriptions -------------------------------------------------------
+
+outcome read_subscribe(request& what, const api_options& options) {
+  return proceed(
+    decode_push_subscription(what.body, options.complaint_about_target),
+    [&](subscribe_webhook& read) -> outcome {
+      auto result = to_pull(what, std::move(read));
+      result.shows = pull_call::aspect::subscription;
+      return result;
+    },
+    family);
+}
+
+outcome read_get_subscription(request& what, const api_options&) {
+  auto result = to_pull(what, get_pull_queue{});
+  result.shows = pull_call::aspect::subscription;
+  return result;
+}
+
+outcome read_unsubscribe(request& what, const api_options&) {
+  return to_pull(what, unsubscribe_webhook{});
 }
 
 // -- publishing ---------------------------------------------------------------
@@ -221,6 +244,9 @@ outcome read_redrive(request& what, const api_options&) {
   return proceed(
     decode_redrive(what.body),
     [&](redrive_messages& read) -> outcome {
+      read.source = what.route.param;
+      if (read.source.ends_with(dead_letter_suffix))
+        read.source.resize(read.source.size() - dead_letter_suffix.size());
       auto result = to_pull(what, std::move(read), absence::empty);
       result.of_dead_letters = true;
       return result;

@@ -11,10 +11,14 @@ add_library(tidegate_http_client
   client_resolver.cpp
   client_response.cpp
   client_tls.cpp
+  codec_write.cpp
   ip_address.cpp
   iso8601.cpp
+  json_writer.cpp
+  message_json.cpp
   signature.cpp
   target_policy.cpp
+  utf8.cpp
   webhook_request.cpp
   webhook_url.cpp)
 target_link_libraries(tidegate_http_client

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http/codec.hpp"
+#include "http/message_json.hpp"
 #include "tidegate/messages.hpp"
 #include "tidegate/pull_messages.hpp"
 
@@ -26,6 +27,9 @@ inline constexpr std::uint64_t visibility_timeout_max = 43'200;
 /// Longest time that a receiver may wait, in seconds.
 inline constexpr std::uint64_t wait_seconds_max = 20;
 
+/// Ends the name of a dead-letter queue, unless it has one of its own.
+inline constexpr std::string_view dead_letter_suffix = ".dlq";
+
 /// Most messages that are received at once.
 inline constexpr std::uint64_t receive_max = 10;
 
@@ -37,9 +41,6 @@ inline constexpr std::uint64_t retention_days_max = 30;
 
 /// Most messages that one redrive can be asked to move.
 inline constexpr std::uint64_t redrive_max = 1'000'000'000;
-
-/// The one reason for which messages are given up on.
-inline constexpr std::string_view dead_message_reason = "max_receive_count";
 
 /// A message to a queue that the body names.
 template <class T>
@@ -90,6 +91,10 @@ decode_settle_batch(std::string_view body, settle_message::kind kind);
 /// Reads what is to be redriven; an empty body stands for `{}`.
 decoded<redrive_messages> decode_redrive(std::string_view body);
 
+/// Reads where and how messages are to be pushed.
+decoded<subscribe_webhook> decode_push_subscription(std::string_view body,
+                                                    const target_check& check);
+
 /// Returns what is wrong with an idempotency key, if anything.
 std::optional<std::string> complaint_about_key(std::string_view key);
 
@@ -101,6 +106,9 @@ std::optional<std::string> complaint_about_key(std::string_view key);
 std::string encode(const pull_queue_view& view);
 
 std::string encode_stats(const pull_queue_view& view);
+
+/// Prints the push subscription of a queue that has one.
+std::string encode_subscription(const pull_queue_view& view, bool with_secret);
 
 std::string encode(const pull_queue_list& list, std::string_view next_cursor);
 
@@ -129,9 +137,6 @@ std::string encode(const redrive_result& result, bool dry_run);
 
 /// Returns the cursor of what follows an item.
 using cursor_maker = std::function<std::string(const message_view& item)>;
-
-/// Prints a message as it is shown everywhere.
-std::string encode(const message_view& message);
 
 /// Prints the first of `items`, as many as go into `bytes_max` bytes and at
 /// least one, with the cursor of what follows: `last_cursor` where all of them

@@ -7,6 +7,8 @@ namespace tidegate::http {
 
 namespace {
 
+constexpr std::size_t group_id_max = 128;
+constexpr std::size_t deduplication_id_max = 128;
 constexpr std::size_t headers_max = 32;
 constexpr std::size_t header_name_max = 128;
 constexpr std::size_t header_value_max = 4096;
@@ -139,6 +141,19 @@ publish_message read_message(std::span<const std::string_view> slots,
     result.headers = read_message_headers(name(field::headers), token, out);
   if (auto token = slots[field::idempotency_key]; !token.empty())
     result.idempotency_key = read_key(name(field::idempotency_key), token, out);
+  if (auto token = slots[field::message_group_id]; !token.empty())
+    result.group = read_text(name(field::message_group_id), token, 1,
+                             group_id_max, out)
+                     .value_or(std::string{});
+  if (auto token = slots[field::deduplication_id]; !token.empty()) {
+    if (!result.idempotency_key.empty())
+      out.add(name(field::deduplication_id),
+              "cannot be given together with idempotency_key");
+    result.idempotency_key = read_text(name(field::deduplication_id), token, 1,
+                                       deduplication_id_max, out)
+                               .value_or(std::string{});
+    result.deduplicates = true;
+  }
   if (out.empty())
     result.payload = payload{std::string{content}};
   return result;

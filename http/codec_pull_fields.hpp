@@ -39,14 +39,16 @@ enum field : std::size_t {
   priority,
   headers,
   idempotency_key,
+  message_group_id,
+  deduplication_id,
   /// Not in a batch.
   queue,
   count,
 };
 
 inline constexpr std::array<std::string_view, count> names = {
-  "payload", "delay_seconds",   "priority",
-  "headers", "idempotency_key", "queue"};
+  "payload",         "delay_seconds",    "priority",         "headers",
+  "idempotency_key", "message_group_id", "deduplication_id", "queue"};
 
 } // namespace message_field
 

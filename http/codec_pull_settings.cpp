@@ -99,12 +99,12 @@ pull_settings_patch read_settings(slots_view slots, std::string_view queue,
   return result;
 }
 
-void check_type(std::string_view token, complaints& out) {
+/// Returns whether the queue is to be fifo.
+bool read_type(std::string_view token, complaints& out) {
   auto word = read_string("type", token, out);
-  if (word && *word == "fifo")
-    out.add("type", "must be standard: fifo is not supported yet");
-  else if (word && *word != "standard")
-    out.add("type", "must be standard, got '" + shorten(*word) + "'");
+  if (word && *word != "standard" && *word != "fifo")
+    out.add("type", "must be standard or fifo, got '" + shorten(*word) + "'");
+  return word == "fifo";
 }
 
 void check_idempotency_key(std::string_view token, complaints& out) {
@@ -120,10 +120,10 @@ decoded<create_pull_queue> decode_create_pull_queue(std::string_view body) {
     create_pull_queue result;
     result.name = read_queue_name("name", slots[name], out);
     if (!slots[type].empty())
-      check_type(slots[type], out);
+      result.settings.fifo = read_type(slots[type], out);
     if (!slots[idempotency_key].empty())
       check_idempotency_key(slots[idempotency_key], out);
-    result.settings = apply(pull_settings{},
+    result.settings = apply(result.settings,
                             read_settings(slots, result.name, out));
     return result;
   });

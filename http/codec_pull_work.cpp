@@ -210,12 +210,12 @@ decoded<redrive_messages> decode_redrive(std::string_view body) {
       result.since = read_time("since", slots[2], out);
     if (!slots[3].empty())
       result.until = read_time("until", slots[3], out);
-    // There is one reason only, so it restricts nothing.
     auto reason = slots[4].empty() ? std::nullopt
                                    : read_string("reason", slots[4], out);
     if (reason && *reason != dead_message_reason)
       out.add("reason",
               "must be max_receive_count, got '" + shorten(*reason) + "'");
+    result.moved_only = reason.has_value();
     if (!slots[5].empty())
       result.dry_run = read_boolean("dry_run", slots[5], out).value_or(false);
     if (!slots[6].empty()) {

@@ -19,7 +19,9 @@ void write_queue(json_writer& out, const pull_queue_view& view) {
   auto dead_letters = settings.dead_letter_queue;
   if (dead_letters.empty() && settings.max_receive_count > 0)
     dead_letters = queue.name + ".dlq";
-  out.begin_object().member("name", queue.name).member("type", "standard");
+  out.begin_object()
+    .member("name", queue.name)
+    .member("type", settings.fifo ? "fifo" : "standard");
   text_member(out, "dead_letter_queue", dead_letters);
   out.member("max_receive_count", settings.max_receive_count)
     .member("message_retention_days",

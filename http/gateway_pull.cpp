@@ -14,17 +14,16 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "http/codec_pull.hpp"
 #include "http/gateway_actor.hpp"
 
 namespace tidegate::http {
 
 namespace {
 
-constexpr std::string_view dead_letter_suffix = ".dlq";
-
 /// How often somebody who waits for messages looks whether the dead-letter
 /// queue has come into being.
-constexpr duration look_again_after = std::chrono::milliseconds{250};
+constexpr duration look_again_after = std::chrono::milliseconds{100};
 
 /// What a pull queue answers to a `Message`, as its interface says.
 template <class Message>

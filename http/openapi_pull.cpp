@@ -71,6 +71,11 @@ constexpr std::string_view capability_example = R"json({"id": "queue.publish",
 "billing": {"is_billable": true, "free": true, "unit": "per_request",
 "price_usd": 0, "currency": "USD"}})json";
 
+constexpr std::string_view subscription_example = R"json({
+"queue": "webhook-out", "url": "https://example.com/hook", "concurrency": 4,
+"rate_limit_max": null, "timeout": 15, "state": "open", "release_at": null,
+"in_flight": 0})json";
+
 constexpr std::string_view wrong_kind = "WRONG_QUEUE_KIND";
 
 constexpr std::string_view not_in_flight =
@@ -265,6 +270,32 @@ constexpr std::array docs = {
     .body_is_optional = true,
     .response = "Redriven",
     .response_example = R"json({"redriven": 12})json",
+    .conflicts = wrong_kind,
+  },
+  route_doc{
+    .what = operation::subscribe_webhook,
+    .id = "subscribeWebhook",
+    .tag = "Pull queues",
+    .request = "PushSubscribe",
+    .request_example = R"json({"url": "https://example.com/hook",
+"concurrency": 4, "timeout": 15})json",
+    .response = "PushSubscription",
+    .response_example = subscription_example,
+    .conflicts = wrong_kind,
+  },
+  route_doc{
+    .what = operation::get_subscription,
+    .id = "getSubscription",
+    .tag = "Pull queues",
+    .response = "PushSubscription",
+    .response_example = subscription_example,
+    .conflicts = wrong_kind,
+  },
+  route_doc{
+    .what = operation::unsubscribe_webhook,
+    .id = "unsubscribeWebhook",
+    .tag = "Pull queues",
+    .status = 204,
     .conflicts = wrong_kind,
   },
   route_doc{

@@ -27,7 +27,8 @@ constexpr std::string_view settings = R"json(
 
 constexpr std::string_view creation = R"json(
 "name": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}$"},
-"type": {"type": "string", "enum": ["standard"], "default": "standard"},
+"type": {"type": "string", "enum": ["standard", "fifo"], "default":
+  "standard"},
 "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 255,
   "description": "Taken and without effect: creating twice is harmless"}
 )json";
@@ -41,7 +42,11 @@ constexpr std::string_view message_fields = R"json(
   "description": "Higher goes first; only on queues with enable_priority"},
 "headers": {"$ref": "#/components/schemas/Headers"},
 "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 255,
-  "description": "Repeats within 24 hours are answered with the first id"}
+  "description": "Repeats within 24 hours are answered with the first id"},
+"message_group_id": {"type": "string", "minLength": 1, "maxLength": 128,
+  "description": "Required on fifo queues, which keep the order of a group"},
+"deduplication_id": {"type": "string", "minLength": 1, "maxLength": 128,
+  "description": "Fifo queues: repeats within 5 minutes get the first id"}
 )json";
 
 constexpr std::string_view receipt_fields = R"json(
@@ -63,7 +68,7 @@ constexpr std::string_view shown = R"json(
 "visibility_timeout_default", "delay_seconds_default", "enable_priority",
 "depth", "available", "delayed", "in_flight", "dlq_count", "created_at",
 "updated_at"], "properties": {
-  "name": {"type": "string"}, "type": {"enum": ["standard"]},
+  "name": {"type": "string"}, "type": {"enum": ["standard", "fifo"]},
   "dead_letter_queue": {"type": ["string", "null"]},
   "max_receive_count": {"type": "integer"},
   "message_retention_days": {"type": "integer"},
@@ -201,7 +206,30 @@ false, "properties": {
   "reason": {"type": "string", "enum": ["max_receive_count"]},
   "dry_run": {"type": "boolean", "default": false},
   "per_second": {"type": "number", "minimum": 0.1, "maximum": 10000,
-  "description": "Moved by an operation, at this pace; not with message_ids"}}}
+  "description": "Moved by an operation, at this pace; not with message_ids"}}},
+"PushSubscribe": {"type": "object", "required": ["url"], "additionalProperties":
+false, "properties": {
+  "url": {"type": "string", "format": "uri", "maxLength": 2048},
+  "secret": {"type": "string", "minLength": 8, "maxLength": 256, "description":
+  "Signs what is pushed; as it was, or a new one where it is missing"},
+  "concurrency": {"type": "integer", "minimum": 1, "maximum": 10000,
+  "default": 10},
+  "rate_limit_max": {"type": ["integer", "null"], "minimum": 1, "maximum":
+  100000, "default": null, "description": "Deliveries a second"},
+  "timeout": {"type": "number", "minimum": 0.1, "maximum": 900, "default":
+  15}}},
+"PushSubscription": {"type": "object", "required": ["queue", "url",
+"concurrency", "rate_limit_max", "timeout", "state", "release_at",
+"in_flight"], "properties": {
+  "queue": {"type": "string"}, "url": {"type": "string"},
+  "secret": {"type": "string", "description":
+  "Only in the answer to a subscription"},
+  "concurrency": {"type": "integer"},
+  "rate_limit_max": {"type": ["integer", "null"]},
+  "timeout": {"type": "number"},
+  "state": {"enum": ["open", "held", "probing"]},
+  "release_at": {"type": ["string", "null"], "format": "date-time"},
+  "in_flight": {"type": "integer"}}}
 )json";
 
 /// Prints the schema of an object that has these members and no others.

@@ -14,12 +14,12 @@ add_library(tidegate_http_api
   codec_pull_fields.cpp
   codec_pull_messages.cpp
   codec_pull_settings.cpp
+  codec_pull_subscription.cpp
   codec_pull_work.cpp
   codec_recovery.cpp
   codec_reports.cpp
   codec_settings.cpp
   codec_settings_reader.cpp
-  codec_write.cpp
   codec_write_access.cpp
   codec_write_job.cpp
   codec_write_message.cpp
@@ -28,7 +28,6 @@ add_library(tidegate_http_api
   cursor.cpp
   discovery.cpp
   json_scan.cpp
-  json_writer.cpp
   key_commands.cpp
   keys.cpp
   message.cpp
@@ -43,8 +42,7 @@ add_library(tidegate_http_api
   query_reader.cpp
   routes.cpp
   routes_table.cpp
-  trace_context.cpp
-  utf8.cpp)
+  trace_context.cpp)
 target_link_libraries(tidegate_http_api
   PUBLIC tidegate_core
   PRIVATE tidegate_http_client nlohmann_json::nlohmann_json OpenSSL::Crypto)

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "http/iso8601.hpp"
+#include "http/message_json.hpp"
 #include "http/signature.hpp"
 
 namespace tidegate::http {
@@ -43,7 +44,8 @@ void add_signatures(std::string& out, const delivery& what,
   if (secrets.size() > 1)
     add_header(out, "x-simpleq-signature-previous",
                body_signature(secrets[1], body));
-  auto id = to_string(what.job);
+  auto id = what.message ? to_string(message_id{what.job.seq, what.job.tag})
+                         : to_string(what.job);
   auto timestamp = unix_seconds(what.started_at);
   std::string signatures;
   for (const auto& secret : secrets) {
@@ -59,6 +61,8 @@ void add_signatures(std::string& out, const delivery& what,
 } // namespace
 
 std::string webhook_body(const delivery& what) {
+  if (what.message)
+    return encode(*what.message);
   const auto& payload = what.payload.bytes();
   std::string out;
   out.reserve(payload.size() + what.queue_name.size() + fixed_body_size);

@@ -11,7 +11,8 @@ namespace tidegate::http {
 
 /// Returns the request's body:
 /// `{"id","queue","payload","attempt","maxAttempts","deferCount","createdAt"}`
-/// in this order, without spaces. The payload is spliced in byte for byte.
+/// in this order, without spaces, or a message as receivers see it, without a
+/// receipt handle. The payload is spliced in byte for byte.
 /// @pre the queue's name needs no escaping in JSON, as `validate_queue_name`
 ///      makes sure
 std::string webhook_body(const delivery& what);

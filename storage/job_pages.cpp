@@ -39,15 +39,17 @@ std::string count_sql() {
          + " AND queue = ?6 AND dead_letter = 1";
 }
 
-// Parameters 1 to 4: since, until, queue, and the status of what is leased.
+// Parameters 1 to 5: since, until, queue, the status of what is leased, and
+// whether only what was moved is meant.
 constexpr char is_dead_message[] =
-  "queue = ?3 AND dead_lettered_at IS NOT NULL AND status <> ?4"
-  " AND (?1 IS NULL OR dead_lettered_at >= ?1)"
-  " AND (?2 IS NULL OR dead_lettered_at < ?2)";
+  "queue = ?3 AND status <> ?4"
+  " AND (?5 = 0 OR dead_lettered_at IS NOT NULL)"
+  " AND (?1 IS NULL OR coalesce(dead_lettered_at, eligible_at) >= ?1)"
+  " AND (?2 IS NULL OR coalesce(dead_lettered_at, eligible_at) < ?2)";
 
 std::string dead_messages_sql() {
   return "SELECT seq, "s + is_dead_message
-         + " FROM jobs WHERE seq > ?5 ORDER BY seq";
+         + " FROM jobs WHERE seq > ?6 ORDER BY seq";
 }
 
 std::string count_messages_sql() {
@@ -59,7 +61,8 @@ void bind_dead_messages(sqlite::execution& use, queue_id queue,
   use.bind(filter.since)
     .bind(filter.until)
     .bind(queue.value)
-    .bind(job_status::awaiting_ack);
+    .bind(job_status::awaiting_ack)
+    .bind(filter.reason.has_value());
 }
 
 void bind_filter(sqlite::execution& use, const job_filter& filter) {

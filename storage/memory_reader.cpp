@@ -26,15 +26,16 @@ bool is_dead_letter(queue_id queue, const job& what) {
 }
 
 bool is_dead_message(queue_id queue, const job& what) {
-  return what.id.queue == queue && what.dead_lettered_at
-         && what.status != job_status::awaiting_ack;
+  return what.id.queue == queue && what.status != job_status::awaiting_ack;
 }
 
 bool passes_dead_message(const job_filter& filter, const job& what) {
   job_filter time;
   time.since = filter.since;
   time.until = filter.until;
-  return passes(time, what, what.dead_lettered_at);
+  return (!filter.reason || what.dead_lettered_at)
+         && passes(time, what,
+                   what.dead_lettered_at.value_or(what.eligible_at));
 }
 
 // The rows of one table below a number, the newest first.

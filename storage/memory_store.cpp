@@ -14,11 +14,11 @@ namespace {
 using contents_ptr = std::shared_ptr<memory_contents>;
 
 live_job narrow(const job& what) {
-  return {what.id.seq,           what.due,       what.expires_at,
-          what.created_at,       what.waits_for, what.status,
-          what.started_delivery, what.priority,  what.background,
-          what.limit_key,        what.id.tag,    what.attempts,
-          what.deliveries,       what.replays};
+  return {what.id.seq,           what.due,         what.expires_at,
+          what.created_at,       what.waits_for,   what.status,
+          what.started_delivery, what.priority,    what.background,
+          what.limit_key,        what.eligible_at, what.id.tag,
+          what.attempts,         what.deliveries,  what.replays};
 }
 
 // -- store --------------------------------------------------------------------

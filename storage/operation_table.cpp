@@ -11,7 +11,7 @@ using namespace std::string_literals;
 constexpr char columns[] =
   "id, kind, queue, project, queue_name, state, only_status, only_limit_key, "
   "only_reason, only_since, only_until, jobs_max, per_second, next_before, "
-  "total, done, started_at, finished_at, error";
+  "total, done, started_at, finished_at, source, error";
 
 void take(sqlite::execution& row, operation_record& out) {
   row.take(out.id.value)
@@ -32,6 +32,7 @@ void take(sqlite::execution& row, operation_record& out) {
     .take(out.done)
     .take(out.started_at)
     .take(out.finished_at)
+    .take(out.source)
     .take(out.error);
 }
 
@@ -54,6 +55,7 @@ void bind(sqlite::execution& use, const operation_record& what) {
     .bind(what.done)
     .bind(what.started_at)
     .bind(what.finished_at)
+    .bind(what.source)
     .bind(what.error);
 }
 
@@ -62,7 +64,7 @@ void bind(sqlite::execution& use, const operation_record& what) {
 operation_table::operation_table(const sqlite::connection& db)
   : insert_(db, "INSERT INTO operations ("s + columns
                   + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                    "?, ?, ?)"),
+                    "?, ?, ?, ?)"),
     take_number_(db, "UPDATE meta SET last_operation = max(last_operation, ?)"),
     update_(db,
             "UPDATE operations SET state = ?, next_before = ?, total = ?, "

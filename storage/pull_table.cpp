@@ -9,8 +9,8 @@ pull_table::pull_table(const sqlite::connection& db)
     set_settings_(db,
                   "REPLACE INTO pull_queues (queue, max_receive_count, "
                   "message_retention, visibility_timeout, delay, "
-                  "enable_priority, dead_letter_queue) "
-                  "VALUES (?, ?, ?, ?, ?, ?, ?)"),
+                  "enable_priority, dead_letter_queue, fifo) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
     set_updated_at_(db, "UPDATE queues SET updated_at = ? WHERE id = ?"),
     set_totals_(db,
                 "REPLACE INTO pull_totals (queue, published, received, acked, "
@@ -20,8 +20,9 @@ pull_table::pull_table(const sqlite::connection& db)
     remove_totals_(db, "DELETE FROM pull_totals WHERE queue = ?"),
     select_(db,
             "SELECT max_receive_count, message_retention, visibility_timeout, "
-            "delay, enable_priority, dead_letter_queue, published, received, "
-            "acked, nacked, expired, dead_lettered, redriven, retired "
+            "delay, enable_priority, dead_letter_queue, fifo, published, "
+            "received, acked, nacked, expired, dead_lettered, redriven, "
+            "retired "
             "FROM pull_queues JOIN pull_totals USING (queue) "
             "WHERE queue = ?") {
   // nop
@@ -85,7 +86,8 @@ std::optional<error> pull_table::write_settings(queue_id queue,
     .bind(settings.visibility_timeout)
     .bind(settings.delay)
     .bind(settings.enable_priority)
-    .bind(settings.dead_letter_queue);
+    .bind(settings.dead_letter_queue)
+    .bind(settings.fifo);
   return row.run();
 }
 
@@ -138,6 +140,7 @@ std::optional<error> pull_table::load(queue_record& out) {
     .take(settings.delay)
     .take(settings.enable_priority)
     .take(settings.dead_letter_queue)
+    .take(settings.fifo)
     .take(totals.published)
     .take(totals.received)
     .take(totals.acked)

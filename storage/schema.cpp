@@ -423,6 +423,12 @@ constexpr const char* migrations[] = {
       retired INTEGER NOT NULL
     ) STRICT;
   )",
+  // Version 4. Pull queues that keep an order, redrives of what was published
+  // in a dead-letter queue.
+  R"(
+    ALTER TABLE pull_queues ADD COLUMN fifo INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE operations ADD COLUMN source TEXT NOT NULL DEFAULT '';
+  )",
 };
 
 error refusal(std::string message) {

@@ -10,8 +10,8 @@ snapshot_queries::snapshot_queries(sqlite::connection& db)
   : queues_(db), pulls_(db), limit_keys_(db),
     live_(db,
           "SELECT seq, queue, due, expires_at, created_at, waits_for, "
-          "status, started_delivery, priority, background, tag, attempts, "
-          "deliveries, replays, limit_key "
+          "status, started_delivery, priority, background, tag, eligible_at, "
+          "attempts, deliveries, replays, limit_key "
           "FROM jobs ORDER BY seq") {
   // nop
 }
@@ -55,6 +55,7 @@ snapshot_queries::load_jobs(std::vector<queue_snapshot>& queues) {
       .take(job.priority)
       .take(job.background)
       .take(job.tag)
+      .take(job.eligible_at)
       .take(job.attempts)
       .take(job.deliveries)
       .take(job.replays)

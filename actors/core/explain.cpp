@@ -68,6 +68,7 @@ blocked_by own_wait(wait_kind what) {
       break;
     case wait_kind::none:
     case wait_kind::delay:
+    case wait_kind::dead_letter_queue:
       result.gate = gate_kind::delay;
       result.reason = "the publisher asked for a delay";
       break;

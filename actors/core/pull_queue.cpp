@@ -12,39 +12,30 @@ namespace {
 constexpr std::size_t loaded_max = 1024;
 constexpr std::size_t loaded_bytes_max = 4 * 1024 * 1024;
 
-/// How many messages are asked for at once.
-constexpr std::size_t load_count = 64;
-
 /// Most messages that are removed in one commit because they have waited too
 /// long.
 constexpr std::size_t retired_max = 256;
 
-due_heap::entry to_entry(const live_job& m, moment now) {
-  due_heap::entry result;
-  result.seq = m.seq;
-  result.due = to_steady(m.due, now);
-  if (m.waits_for == wait_kind::none)
-    result.due = std::min(result.due, now.steady);
-  result.expires = to_steady(m.expires_at, now);
-  result.created_at = m.created_at;
-  result.waits_for = m.waits_for;
-  result.delivered = m.deliveries > 0;
-  result.priority = m.priority;
-  return result;
-}
+/// Goes before deduplication ids, so that they are not idempotency keys.
+const std::string deduplication_mark = "\x01";
+
+/// Due time of what has to keep its place: long ago.
+constexpr steady_time always{-longest_wait};
 
 job to_job(const live_job& m, queue_id queue) {
   job result;
   result.id = {queue, m.seq, m.tag};
   result.created_at = m.created_at;
+  result.eligible_at = m.eligible_at;
   result.due = m.due;
-  result.expires_at = m.expires_at;
   result.waits_for = m.waits_for;
   result.status = m.status;
   result.attempts = m.attempts;
   result.deliveries = m.deliveries;
+  result.started_delivery = m.started_delivery;
   result.replays = m.replays;
   result.priority = m.priority;
+  result.limit_key = m.limit_key;
   return result;
 }
 
@@ -53,14 +44,15 @@ live_job to_live(const job& m) {
   result.seq = m.id.seq;
   result.tag = m.id.tag;
   result.due = m.due;
-  result.expires_at = m.expires_at;
   result.created_at = m.created_at;
+  result.eligible_at = m.eligible_at;
   result.waits_for = m.waits_for;
   result.status = m.status;
   result.attempts = m.attempts;
   result.deliveries = m.deliveries;
   result.replays = m.replays;
   result.priority = m.priority;
+  result.limit_key = m.limit_key;
   return result;
 }
 
@@ -70,20 +62,57 @@ error wrong(const char* field, std::string what) {
 
 } // namespace
 
-pull_queue::pull_queue(const queue_snapshot& stored, moment now)
-  : queue_(stored.queue) {
+pull_queue::pull_queue(const queue_snapshot& stored, moment now, bool capped)
+  : queue_(stored.queue), subscription_(stored.queue, now, capped) {
   for (const auto& m : stored.jobs)
     take_up(m, now);
 }
 
+due_heap::entry pull_queue::to_entry(const live_job& m, moment now) const {
+  due_heap::entry result;
+  result.seq = m.seq;
+  // One that is leased has its place from when it was eligible.
+  auto leased = m.status == job_status::awaiting_ack;
+  result.due = to_steady(leased ? m.eligible_at : m.due, now);
+  if (leased || m.waits_for == wait_kind::none)
+    result.due = std::min(result.due, now.steady);
+  if (queue_.pull.fifo)
+    result.due = always;
+  result.expires =
+    to_steady(after(m.eligible_at, queue_.pull.message_retention), now);
+  result.created_at = m.created_at;
+  result.waits_for = m.waits_for;
+  result.delivered = m.deliveries > 0;
+  result.priority = m.priority;
+  return result;
+}
+
 void pull_queue::take_up(const live_job& m, moment now) {
-  jobs_.add(to_entry(m, now));
-  if (m.status != job_status::awaiting_ack)
+  const auto& fifo = queue_.pull.fifo;
+  jobs_.add(to_entry(m, now), fifo ? m.limit_key : std::string{});
+  auto leased = m.status == job_status::awaiting_ack;
+  auto due = to_steady(m.due, now);
+  auto delayed = !leased && m.waits_for == wait_kind::delay && due > now.steady;
+  auto group = jobs_.find(m.seq)->lane;
+  if (fifo && (leased || delayed))
+    groups_.shut(group, m.seq, jobs_);
+  if (fifo && delayed)
+    groups_.open_at(group, m.seq, due);
+  if (m.waits_for == wait_kind::dead_letter_queue) {
+    jobs_.take_out(m.seq);
+    leaving_.push_back(to_job(m, queue_.id));
+  }
+  if (!leased)
     return;
   jobs_.take_out(m.seq);
-  auto deadline = to_steady(m.due, now);
-  leases_.emplace(m.seq, lease{to_job(m, queue_.id), deadline});
-  deadlines_.emplace(deadline, m.seq);
+  lease l{to_job(m, queue_.id), due};
+  if (m.started_delivery != 0) {
+    l.deadline.reset();
+    interrupted_.push_back(m.seq);
+  } else {
+    deadlines_.emplace(due, m.seq);
+  }
+  leases_.emplace(m.seq, std::move(l));
 }
 
 // -- publishing ---------------------------------------------------------------
@@ -96,17 +125,21 @@ std::variant<job, error> pull_queue::make_message(const publish_message& what,
     return wrong("priority",
                  "must be 0 on a queue without enable_priority, got "
                    + std::to_string(what.priority));
+  if (auto reason = check_group(what))
+    return *reason;
   auto delay = what.delay.value_or(settings.delay);
   job result;
   result.id = {queue_.id, id.seq, id.tag};
   result.payload = what.payload;
-  result.idempotency_key = what.idempotency_key;
+  result.idempotency_key = what.deduplicates
+                             ? deduplication_mark + what.idempotency_key
+                             : what.idempotency_key;
   result.priority = what.priority;
+  result.limit_key = what.group;
   result.context = job_context{{what.headers, {}, {}}};
   result.created_at = now.wall;
   result.eligible_at = after(now.wall, delay);
   result.due = result.eligible_at;
-  result.expires_at = after(result.eligible_at, settings.message_retention);
   if (delay > duration{0}) {
     result.waits_for = wait_kind::delay;
     result.waits_since = now.wall;
@@ -114,9 +147,28 @@ std::variant<job, error> pull_queue::make_message(const publish_message& what,
   return result;
 }
 
+/// Returns what a fifo queue, or one that is none, does not take.
+std::optional<error>
+pull_queue::check_group(const publish_message& what) const {
+  if (!queue_.pull.fifo) {
+    if (!what.group.empty())
+      return wrong("message_group_id", "is for fifo queues");
+    if (what.deduplicates)
+      return wrong("deduplication_id", "is for fifo queues");
+    return std::nullopt;
+  }
+  if (what.group.empty())
+    return wrong("message_group_id", "is required on a fifo queue");
+  if (what.delay.value_or(duration{0}) > duration{0})
+    return wrong("delay_seconds", "must be 0 on a fifo queue");
+  return std::nullopt;
+}
+
 void pull_queue::stored(job&& what, moment made, moment now) {
   ++queue_.totals.published;
-  jobs_.add(to_entry(to_live(what), made));
+  auto live = to_live(what);
+  jobs_.add(to_entry(live, made),
+            queue_.pull.fifo ? live.limit_key : std::string{});
   if (what.due <= now.wall && has_room(what))
     keep(std::move(what));
 }
@@ -136,42 +188,62 @@ pull_transition pull_queue::committed(const std::vector<record>& records,
   for (std::size_t n = 0; n < records.size(); ++n) {
     if (auto change = std::get_if<update_job>(&records[n])) {
       auto i = unstored_.find(change->job.id.seq);
-      if (i != unstored_.end() && --i->second.changes == 0)
+      if (i != unstored_.end() && --i->second == 0)
         unstored_.erase(i);
     } else if (auto move = std::get_if<move_message>(&records[n])) {
       if (answers[n].done) {
-        out.effects.push_back(send_away{move->to, {to_live(move->job)}});
+        send(move->to, to_live(move->job), out);
         continue;
       }
       // The dead-letter queue is gone: there will be another one.
       if (dead_letters_ == move->to)
         dead_letters_.reset();
-      come_back(*move, now);
+      come_back(*move, now, out);
       store_totals(out);
     }
   }
   return out;
 }
 
-/// A move has not taken place: what the store has is the lease that had ended,
-/// or the message that waits where it was to be redriven from.
-void pull_queue::come_back(const move_message& what, moment now) {
+/// Messages that go the same way are told of together.
+void pull_queue::send(queue_id to, live_job&& message, pull_transition& out) {
+  auto last = out.effects.empty() ? nullptr
+                                  : std::get_if<send_away>(&out.effects.back());
+  if (!last || last->to != to)
+    last = &std::get<send_away>(out.effects.emplace_back(send_away{to, {}}));
+  last->messages.push_back(std::move(message));
+}
+
+/// A move has not taken place: the message waits where it was to be redriven
+/// from, or for another dead-letter queue.
+void pull_queue::come_back(const move_message& what, moment now,
+                           pull_transition& out) {
   auto m = what.job;
   auto is_redrive = m.source_queue.empty();
   --(is_redrive ? queue_.totals.redriven : queue_.totals.dead_lettered);
   if (is_live(m.id.seq))
     return;
-  due_heap::entry e = to_entry(to_live(m), now);
-  jobs_.add(e);
-  if (is_redrive || queue_.pull.max_receive_count == 0)
+  jobs_.add(to_entry(to_live(m), now),
+            queue_.pull.fifo ? m.limit_key : std::string{});
+  if (is_redrive)
     return;
+  m.attempts = m.source_receives;
+  m.source_queue.clear();
+  m.source_receives = 0;
+  m.dead_lettered_at.reset();
+  if (queue_.pull.max_receive_count == 0) {
+    m.status = job_status::processing;
+    update(m, out);
+    return;
+  }
   jobs_.take_out(m.id.seq);
-  leaving_.push_back(std::move(m));
+  give_up(std::move(m), now, out);
 }
 
 bool pull_queue::loaded(std::vector<job>&& messages) {
   auto missing = [this](job_seq seq) {
-    return is_live(seq) && !loaded_.contains(seq) && !leases_.contains(seq);
+    return is_live(seq) && !loaded_.contains(seq) && !leases_.contains(seq)
+           && !changed_while_loading_.contains(seq);
   };
   auto lost = messages.empty()
               && std::any_of(loading_.begin(), loading_.end(), missing);
@@ -179,6 +251,7 @@ bool pull_queue::loaded(std::vector<job>&& messages) {
   for (auto& m : messages)
     if (missing(m.id.seq))
       keep(std::move(m));
+  changed_while_loading_.clear();
   return !lost;
 }
 
@@ -205,14 +278,16 @@ std::optional<job> pull_queue::take_loaded(job_seq seq) {
 
 void pull_queue::forget(job_seq seq) {
   take_loaded(seq);
+  auto group = jobs_.find(seq)->lane;
+  // The lane goes with its last message, unless that keeps it shut.
   jobs_.erase(seq);
+  groups_.open(group, seq, jobs_);
 }
 
 void pull_queue::update(const job& message, pull_transition& out) {
-  auto& newer = unstored_[message.id.seq];
-  newer.receives = message.attempts;
-  newer.leases = message.deliveries;
-  ++newer.changes;
+  ++unstored_[message.id.seq];
+  if (!loading_.empty())
+    changed_while_loading_.insert(message.id.seq);
   if (redrives_ > 0)
     changed_.insert(message.id.seq);
   out.records.push_back(update_job{message, std::nullopt});
@@ -222,104 +297,17 @@ void pull_queue::store_totals(pull_transition& out) const {
   out.records.push_back(update_pull_totals{queue_.id, queue_.totals});
 }
 
-// -- receiving ----------------------------------------------------------------
-
-void pull_queue::wait(waiter_id id, const consume_messages& request,
-                      moment now) {
-  waiter w;
-  w.id = id;
-  w.limit = request.limit;
-  w.visibility =
-    request.visibility_timeout.value_or(queue_.pull.visibility_timeout);
-  w.deadline = after(now.steady, request.wait);
-  w.gone = request.gone;
-  waiters_.push_back(std::move(w));
-}
-
-void pull_queue::drop_waiters(moment now, pull_transition& out) {
-  std::erase_if(waiters_, [&](const waiter& w) {
-    auto gone = w.gone && w.gone->load();
-    // Who waits no longer still gets what is being read for it.
-    if (!gone && (w.deadline > now.steady || !loading_.empty()))
-      return false;
-    out.effects.push_back(hand_out{w.id, {}});
-    return true;
-  });
-}
-
-void pull_queue::serve(moment now, pull_transition& out) {
-  jobs_.mature(now.steady);
-  while (!waiters_.empty() && serve_first(now, out))
-    ;
-}
-
-/// Returns whether there may be something for the next one.
-bool pull_queue::serve_first(moment now, pull_transition& out) {
-  const auto& w = waiters_.front();
-  if (w.gone && w.gone->load()) {
-    out.effects.push_back(hand_out{w.id, {}});
-    waiters_.pop_front();
-    return true;
-  }
-  auto next = jobs_.ready_front(0, w.limit);
-  if (next.empty())
-    return false;
-  std::erase_if(next, [this](job_seq seq) { return !loaded_.contains(seq); });
-  auto all = next.size() == std::min(w.limit, jobs_.ready());
-  if (!all && loading_.empty()) {
-    // What is far down the line is read along with it.
-    loading_ = jobs_.ready_front(0, load_count);
-    std::erase_if(loading_,
-                  [this](job_seq seq) { return loaded_.contains(seq); });
-    out.effects.push_back(load_messages{loading_});
-  }
-  if (!all && next.empty())
-    return false;
-  hand_out effect{w.id, {}};
-  for (auto seq : next)
-    effect.messages.push_back(hand(*take_loaded(seq), w, now, out));
-  waiters_.pop_front();
-  out.effects.push_back(std::move(effect));
-  return true;
-}
-
-message_view pull_queue::hand(job&& message, const waiter& to, moment now,
-                              pull_transition& out) {
-  auto seq = message.id.seq;
-  if (auto newer = unstored_.find(seq); newer != unstored_.end()) {
-    message.attempts = newer->second.receives;
-    message.deliveries = newer->second.leases;
-  }
-  ++message.attempts;
-  ++message.deliveries;
-  ++queue_.totals.received;
-  message.status = job_status::awaiting_ack;
-  message.waits_for = wait_kind::none;
-  message.waits_since = now.wall;
-  message.due = after(now.wall, to.visibility);
-  jobs_.take_out(seq);
-  auto deadline = after(now.steady, to.visibility);
-  deadlines_.emplace(deadline, seq);
-  message_view result;
-  result.job = message;
-  result.queue_name = queue_.name;
-  result.status = message_status::in_flight;
-  result.handle = make_receipt({seq, message.id.tag}, message.deliveries);
-  message.payload = {};
-  update(message, out);
-  leases_.emplace(seq, lease{std::move(message), deadline});
-  return result;
-}
-
 // -- time ---------------------------------------------------------------------
 
 pull_transition pull_queue::advance(moment now) {
   pull_transition out;
   auto before = queue_.totals;
+  give_back_interrupted(now, out);
   end_leases(now, out);
   send_leaving(now, out);
   retire(now, out);
   serve(now, out);
+  push_out(now, out);
   drop_waiters(now, out);
   if (before != queue_.totals)
     store_totals(out);
@@ -329,8 +317,7 @@ pull_transition pull_queue::advance(moment now) {
 void pull_queue::end_leases(moment now, pull_transition& out) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now.steady) {
     ++queue_.totals.expired;
-    end_lease(deadlines_.begin()->second, callback_kind::none, duration{0}, now,
-              out);
+    end_lease(deadlines_.begin()->second, duration{0}, now, out);
   }
 }
 
@@ -365,7 +352,7 @@ void pull_queue::retire(moment now, pull_transition& out) {
     out.records.push_back(std::move(gone));
 }
 
-std::optional<steady_time> pull_queue::next_wakeup() const {
+std::optional<steady_time> pull_queue::next_wakeup(moment now) const {
   std::optional<steady_time> result = jobs_.next_expiry();
   auto at = [&result](std::optional<steady_time> when) {
     if (when && (!result || *when < *result))
@@ -373,103 +360,28 @@ std::optional<steady_time> pull_queue::next_wakeup() const {
   };
   if (!deadlines_.empty())
     at(deadlines_.begin()->first);
-  if (waiters_.empty())
-    return result;
-  at(jobs_.next_due());
-  if (loading_.empty())
-    for (const auto& w : waiters_)
-      at(w.deadline);
-  return result;
-}
-
-// -- operators ----------------------------------------------------------------
-
-pull_transition pull_queue::change_settings(const pull_settings& settings,
-                                            moment now) {
-  pull_transition out;
-  if (settings.dead_letter_queue != queue_.pull.dead_letter_queue)
-    dead_letters_.reset();
-  queue_.pull = settings;
-  queue_.updated_at = now.wall;
-  out.records.push_back(update_pull_settings{queue_.id, settings, now.wall});
-  return out;
-}
-
-pull_transition pull_queue::purge(due_heap::idle_range& range,
-                                  std::size_t count) {
-  pull_transition out;
-  remove_jobs gone{queue_.id, jobs_.idle(range, count)};
-  for (auto seq : gone.seqs)
-    forget(seq);
-  if (!gone.seqs.empty())
-    out.records.push_back(std::move(gone));
-  return out;
-}
-
-pull_transition
-pull_queue::remove_ended(const std::vector<job_seq>& seqs) const {
-  pull_transition out;
-  remove_jobs gone{queue_.id, {}};
-  for (auto seq : seqs)
-    if (!is_live(seq))
-      gone.seqs.push_back(seq);
-  if (!gone.seqs.empty())
-    out.records.push_back(std::move(gone));
-  return out;
-}
-
-void pull_queue::begin_redrive() {
-  ++redrives_;
-  for (const auto& [seq, newer] : unstored_)
-    changed_.insert(seq);
-}
-
-void pull_queue::end_redrive() {
-  if (--redrives_ == 0)
-    changed_.clear();
-}
-
-pull_transition pull_queue::redrive(const std::vector<redrive_target>& targets,
-                                    moment now) {
-  pull_transition out;
-  for (const auto& [message, to] : targets) {
-    auto e = jobs_.find(message.id.seq);
-    if (!e || e->out || changed_.contains(message.id.seq))
-      continue;
-    auto m = message;
-    ++m.replays;
-    m.source_queue.clear();
-    m.source_receives = 0;
-    m.dead_lettered_at.reset();
-    forget(m.id.seq);
-    changed_.insert(m.id.seq);
-    ++queue_.totals.redriven;
-    m.attempts = 0;
-    m.eligible_at = now.wall;
-    m.due = now.wall;
-    m.waits_for = wait_kind::none;
-    m.status = job_status::pending;
-    m.expires_at = after(now.wall, queue_.pull.message_retention);
-    out.records.push_back(move_message{std::move(m), to});
+  if (!waiters_.empty()) {
+    at(jobs_.next_due());
+    at(groups_.next_wakeup());
+    if (loading_.empty())
+      for (const auto& w : waiters_)
+        at(w.deadline);
   }
-  if (!out.records.empty())
-    store_totals(out);
-  return out;
-}
-
-std::vector<job_seq> pull_queue::next_messages(std::size_t count, moment now) {
-  jobs_.mature(now.steady);
-  return jobs_.ready_front(0, count);
+  at(next_push(now));
+  return result;
 }
 
 // -- figures ------------------------------------------------------------------
 
 pull_queue_view pull_queue::view(moment now) {
   jobs_.mature(now.steady);
+  groups_.wake(now.steady, jobs_);
   pull_queue_view result;
   result.queue = queue_;
-  result.available = jobs_.ready();
-  result.delayed = jobs_.waiting();
+  subscription_.write(result.queue, now);
+  result.posts = subscription_.in_flight();
+  result.available = jobs_.ready() - groups_.waiting();
+  result.delayed = jobs_.waiting() + groups_.waiting();
   result.in_flight = leases_.size() + leaving_.size();
   if (auto oldest = jobs_.oldest())
     result.oldest_age = std::max(duration{0}, now.wall - *oldest);
@@ -482,7 +394,8 @@ message_view pull_queue::view(job&& stored, moment now) const {
   auto e = jobs_.find(stored.id.seq);
   if (e && e->out)
     result.status = message_status::in_flight;
-  else if (e && e->due > now.steady)
+  else if (e
+           && (e->due > now.steady || groups_.back_at(e->lane, stored.id.seq)))
     result.status = message_status::delayed;
   result.job = std::move(stored);
   return result;

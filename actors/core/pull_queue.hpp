@@ -14,50 +14,14 @@
 #include <vector>
 
 #include "actors/core/due_heap.hpp"
+#include "actors/core/message_groups.hpp"
+#include "actors/core/pull_transition.hpp"
+#include "actors/core/push_subscription.hpp"
 #include "tidegate/pull_messages.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
 
 namespace tidegate {
-
-// -- what it wants done -------------------------------------------------------
-
-/// Number of somebody who waits for messages.
-using waiter_id = std::uint64_t;
-
-/// Give these messages to a waiter, who waits no more; none: its time is over.
-struct hand_out {
-  waiter_id waiter = 0;
-  std::vector<message_view> messages;
-};
-
-/// Read these messages from the store; they are owed to the queue.
-struct load_messages {
-  std::vector<job_seq> seqs;
-};
-
-/// Find or make the dead-letter queue; its number is owed to the queue.
-struct find_dead_letter_queue {};
-
-/// These messages have come to another queue.
-struct send_away {
-  queue_id to;
-  std::vector<live_job> messages;
-};
-
-using pull_effect =
-  std::variant<hand_out, load_messages, find_dead_letter_queue, send_away>;
-
-/// Like `transition`: first the records are committed, then the effects are
-/// carried out.
-struct pull_transition {
-  std::vector<record> records;
-  std::vector<pull_effect> effects;
-
-  bool empty() const {
-    return records.empty() && effects.empty();
-  }
-};
 
 /// What is said of a message that was received: it is done; or refused; or the
 /// message has to be read before anything can be said, and the same asked again
@@ -77,14 +41,20 @@ using settle_decision = std::variant<message_settled, error, read_message>;
 /// number `max_receive_count` and ends without an ack moves the message to the
 /// dead-letter queue, in one commit.
 ///
+/// Of a fifo queue each group hands out one message at a time, in the order of
+/// their numbers; all groups take turns.
+///
+/// A queue with a subscription pushes its messages to a webhook as well. What
+/// is pushed is leased until the delivery has ended.
+///
 /// Every function that takes `now` must be given moments whose steady part
 /// never goes back. The owner calls `advance` after every event, and when the
 /// one timer fires that it arms for `next_wakeup`. Messages that only wait are
 /// known by 48 bytes each and are read when they are handed out.
 class pull_queue {
 public:
-  /// Takes up a queue as it is stored.
-  pull_queue(const queue_snapshot& stored, moment now);
+  /// Takes up a queue as it is stored. `capped`: deliveries need permits.
+  pull_queue(const queue_snapshot& stored, moment now, bool capped = false);
 
   // -- publishing -------------------------------------------------------------
 
@@ -114,6 +84,35 @@ public:
 
   /// Lets `successor` be published in the same commit as the ack in `out`.
   static void add_successor(insert_job&& successor, pull_transition& out);
+
+  // -- pushing ----------------------------------------------------------------
+
+  /// Pushes messages to a webhook from now on. Of `settings` count URL, limits,
+  /// backoff and timeout.
+  pull_transition subscribe(const queue_settings& settings,
+                            const signing_secret& secret, moment now);
+
+  pull_transition unsubscribe(moment now);
+
+  /// A delivery has ended. `lot` is drawn from [0, 1) for the jitter.
+  pull_transition delivered(job_seq seq, std::uint64_t number,
+                            const delivery_reply& reply, double lot,
+                            moment now);
+
+  /// Deliveries may start; see `take_permits`.
+  void granted(std::uint32_t count) {
+    subscription_.granted(count);
+  }
+
+  /// Permits that are in use or not used yet.
+  std::uint32_t permits_held() const {
+    return subscription_.permits_held();
+  }
+
+  /// Deliveries under way.
+  std::uint32_t posts() const {
+    return subscription_.in_flight();
+  }
 
   // -- the store --------------------------------------------------------------
 
@@ -155,9 +154,7 @@ public:
                           moment now);
 
   /// Nobody is given anything any more.
-  void forget_waiters() {
-    waiters_.clear();
-  }
+  pull_transition stop();
 
   /// Messages that would be received next.
   std::vector<job_seq> next_messages(std::size_t count, moment now);
@@ -167,7 +164,7 @@ public:
   /// Ends leases, removes what has waited too long, hands out what is there.
   pull_transition advance(moment now);
 
-  std::optional<steady_time> next_wakeup() const;
+  std::optional<steady_time> next_wakeup(moment now) const;
 
   // -- figures ----------------------------------------------------------------
 
@@ -183,6 +180,11 @@ public:
     return jobs_.size();
   }
 
+  /// Groups that have messages.
+  std::size_t groups() const {
+    return jobs_.keyed_lanes();
+  }
+
   bool is_live(job_seq seq) const {
     return jobs_.find(seq).has_value();
   }
@@ -192,7 +194,8 @@ private:
   struct lease {
     /// Without its payload.
     job message;
-    steady_time deadline;
+    /// None: it is pushed, and ends with its delivery.
+    std::optional<steady_time> deadline;
   };
 
   struct waiter {
@@ -203,25 +206,28 @@ private:
     gone_flag gone;
   };
 
-  /// What is newer than what the store has of a message that is not leased.
-  struct unstored {
-    std::uint64_t receives = 0;
-    std::uint64_t leases = 0;
-    /// Changes that are not stored yet.
-    std::uint32_t changes = 0;
-  };
-
+  due_heap::entry to_entry(const live_job& m, moment now) const;
+  std::optional<error> check_group(const publish_message& what) const;
   void take_up(const live_job& m, moment now);
-  void come_back(const move_message& what, moment now);
+  static void send(queue_id to, live_job&& message, pull_transition& out);
+  void come_back(const move_message& what, moment now, pull_transition& out);
 
   // -- steps of `advance` -----------------------------------------------------
 
   void end_leases(moment now, pull_transition& out);
   void send_leaving(moment now, pull_transition& out);
+  void give_back_interrupted(moment now, pull_transition& out);
   void retire(moment now, pull_transition& out);
   void drop_waiters(moment now, pull_transition& out);
   void serve(moment now, pull_transition& out);
   bool serve_first(moment now, pull_transition& out);
+  void push_out(moment now, pull_transition& out);
+  std::optional<job_seq> next_to_push() const;
+  std::optional<steady_time> next_push(moment now) const;
+  std::vector<job_seq> next_up(std::size_t count) const;
+  void ask_for(pull_transition& out);
+  message_view grant(job&& message, std::optional<steady_time> deadline,
+                     moment now, pull_transition& out);
   message_view hand(job&& message, const waiter& to, moment now,
                     pull_transition& out);
 
@@ -232,14 +238,15 @@ private:
   settle_decision settle_other(const settle_message& what,
                                const std::optional<job>& stored) const;
   void ack(job_seq seq, moment now, pull_transition& out);
-  wall_time end_lease(job_seq seq, callback_kind how, duration wait, moment now,
+  wall_time end_lease(job_seq seq, duration wait, moment now,
                       pull_transition& out);
   wall_time give_back(job_seq seq, moment now, pull_transition& out);
   wall_time extend(job_seq seq, duration wait, moment now,
                    pull_transition& out);
   job take_lease(job_seq seq);
-  void make_available(job&& message, steady_time due, wait_kind waits_for,
+  void make_available(job&& message, steady_time due, moment now,
                       pull_transition& out);
+  void give_up(job&& message, moment now, pull_transition& out);
   void move_to(queue_id to, job&& message, moment now, pull_transition& out);
   bool is_spent(const job& message) const;
 
@@ -256,13 +263,22 @@ private:
   due_heap jobs_;
   std::unordered_map<job_seq, lease> leases_;
   std::set<std::pair<steady_time, job_seq>> deadlines_;
-  std::unordered_map<job_seq, unstored> unstored_;
+  message_groups groups_;
+  push_subscription subscription_;
+
+  /// Messages that were being pushed when the process died.
+  std::vector<job_seq> interrupted_;
+
+  /// How many changes of a message are not stored yet.
+  std::unordered_map<job_seq, std::uint32_t> unstored_;
 
   /// Messages in memory, to be handed out.
   std::unordered_map<job_seq, job> loaded_;
   std::size_t loaded_bytes_ = 0;
-  /// Messages that have been asked for and have not arrived.
+  /// Messages that have been asked for and have not arrived, and those of them
+  /// that have changed since: what arrives of these is not believed.
   std::vector<job_seq> loading_;
+  std::unordered_set<job_seq> changed_while_loading_;
 
   std::deque<waiter> waiters_;
 

@@ -103,8 +103,7 @@ message_settled pull_queue::settle_lease(const settle_message& what, lease& l,
       break;
     case settle_message::kind::nack:
       ++queue_.totals.nacked;
-      result.visible_at = end_lease(seq, callback_kind::nack, what.wait, now,
-                                    out);
+      result.visible_at = end_lease(seq, what.wait, now, out);
       break;
     case settle_message::kind::release:
       result.visible_at = give_back(seq, now, out);
@@ -120,7 +119,9 @@ message_settled pull_queue::settle_lease(const settle_message& what, lease& l,
 job pull_queue::take_lease(job_seq seq) {
   auto i = leases_.find(seq);
   auto result = std::move(i->second.message);
-  deadlines_.erase({i->second.deadline, seq});
+  result.started_delivery = 0;
+  if (i->second.deadline)
+    deadlines_.erase({*i->second.deadline, seq});
   leases_.erase(i);
   return result;
 }
@@ -130,7 +131,7 @@ void pull_queue::ack(job_seq seq, moment now, pull_transition& out) {
   m.status = job_status::completed;
   m.ended_at = now.wall;
   m.remove_at = after(now.wall, remembered);
-  jobs_.erase(seq);
+  forget(seq);
   ++queue_.completed;
   out.records.push_back(end_job{std::move(m), std::nullopt});
 }
@@ -149,50 +150,74 @@ bool pull_queue::is_spent(const job& message) const {
 }
 
 /// The lease has ended without an ack. Returns when the message is available.
-wall_time pull_queue::end_lease(job_seq seq, callback_kind, duration wait,
-                                moment now, pull_transition& out) {
+wall_time pull_queue::end_lease(job_seq seq, duration wait, moment now,
+                                pull_transition& out) {
   auto m = take_lease(seq);
   if (is_spent(m)) {
-    auto visible = now.wall;
-    leaving_.push_back(std::move(m));
-    send_leaving(now, out);
-    return visible;
+    m.due = now.wall;
+    give_up(std::move(m), now, out);
+    return now.wall;
   }
-  m.due = after(now.wall, wait);
-  auto visible = m.due;
-  auto kind = wait > duration{0} ? wait_kind::delay : wait_kind::none;
-  make_available(std::move(m), after(now.steady, wait), kind, out);
-  return visible;
+  make_available(std::move(m), after(now.steady, wait), now, out);
+  return after(now.wall, wait);
 }
 
 /// The delivery does not count, and the message keeps its place.
 wall_time pull_queue::give_back(job_seq seq, moment now, pull_transition& out) {
   auto m = take_lease(seq);
   --m.attempts;
-  auto due = jobs_.find(seq)->due;
-  m.due = to_wall(due, now);
-  make_available(std::move(m), due, wait_kind::none, out);
-  return now.wall;
+  auto due = queue_.pull.fifo ? now.steady : jobs_.find(seq)->due;
+  make_available(std::move(m), due, now, out);
+  return to_wall(due, now);
 }
 
-void pull_queue::make_available(job&& message, steady_time due,
-                                wait_kind waits_for, pull_transition& out) {
+/// What was leased can be received at `due`. On a fifo queue it keeps its place
+/// and its group waits until then.
+void pull_queue::make_available(job&& message, steady_time due, moment now,
+                                pull_transition& out) {
+  auto seq = message.id.seq;
+  auto later = due > now.steady;
   message.status = message.attempts > 0 ? job_status::processing
                                         : job_status::pending;
-  message.waits_for = waits_for;
-  jobs_.put_back(message.id.seq, due, waits_for);
+  message.waits_for = later ? wait_kind::delay : wait_kind::none;
+  message.due = to_wall(due, now);
+  if (!queue_.pull.fifo) {
+    jobs_.put_back(seq, due, message.waits_for);
+  } else {
+    auto group = jobs_.find(seq)->lane;
+    jobs_.put_back(seq, jobs_.find(seq)->due, wait_kind::none);
+    if (later)
+      groups_.open_at(group, seq, due);
+    else
+      groups_.open(group, seq, jobs_);
+  }
   update(message, out);
 }
 
 wall_time pull_queue::extend(job_seq seq, duration wait, moment now,
                              pull_transition& out) {
   auto& l = leases_.at(seq);
-  deadlines_.erase({l.deadline, seq});
-  l.deadline = after(now.steady, wait);
-  deadlines_.emplace(l.deadline, seq);
+  // What is pushed ends with its delivery.
+  if (l.deadline) {
+    deadlines_.erase({*l.deadline, seq});
+    l.deadline = after(now.steady, wait);
+    deadlines_.emplace(*l.deadline, seq);
+  }
   l.message.due = after(now.wall, wait);
   update(l.message, out);
   return l.message.due;
+}
+
+/// The message leaves. Where it is not known yet where to, it is stored that it
+/// does, so that its lease does not end once more after a death.
+void pull_queue::give_up(job&& message, moment now, pull_transition& out) {
+  if (!dead_letters_) {
+    message.status = job_status::processing;
+    message.waits_for = wait_kind::dead_letter_queue;
+    update(message, out);
+  }
+  leaving_.push_back(std::move(message));
+  send_leaving(now, out);
 }
 
 /// Moves a message that has been received too often.
@@ -206,10 +231,8 @@ void pull_queue::move_to(queue_id to, job&& message, moment now,
   message.waits_for = wait_kind::none;
   message.due = now.wall;
   message.eligible_at = now.wall;
-  message.expires_at = after(now.wall,
-                             dead_letter_settings().message_retention);
   ++queue_.totals.dead_lettered;
-  jobs_.erase(message.id.seq);
+  forget(message.id.seq);
   out.records.push_back(move_message{std::move(message), to});
 }
 

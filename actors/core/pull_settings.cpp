@@ -57,6 +57,12 @@ std::vector<field_error> validate(const pull_settings& s) {
   range(out, "visibility_timeout_default", to_seconds(s.visibility_timeout), 1,
         43'200);
   range(out, "delay_seconds_default", to_seconds(s.delay), 0, 604'800);
+  if (s.fifo && s.delay > duration{0})
+    out.push_back({"delay_seconds_default", "must be 0 on a fifo queue, got "
+                                              + print(to_seconds(s.delay))});
+  if (s.fifo && s.enable_priority)
+    out.push_back(
+      {"enable_priority", "must be false on a fifo queue, got true"});
   return out;
 }
 

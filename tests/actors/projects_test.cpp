@@ -105,3 +105,33 @@ TEST_CASE("a project that cannot be named is refused") {
   CHECK(refusal_of([&] { create(w, "", "q"); }) == errc::validation_failed);
   CHECK(refusal_of([&] { create(w, "a/b", "q"); }) == errc::validation_failed);
 }
+
+TEST_CASE("a message of another project is not found, whatever its queue is") {
+  world w;
+  auto pull = [&](const std::string& project) {
+    create_pull_queue what;
+    what.project = project;
+    what.name = "q";
+    what.settings.max_receive_count = 1;
+    w.ask<pull_queue_created>(w.registry(), what);
+    return w.ask<pull_queue_actor>(w.registry(),
+                                   find_pull_queue{project, "q", false});
+  };
+  auto ours = pull("ours");
+  auto theirs = pull("theirs");
+  publish_message message;
+  message.payload = payload{"1"};
+  settle_message nack;
+  nack.what = settle_message::kind::nack;
+  nack.id = w.ask<message_published>(theirs, message).id;
+  auto refusal = [&](const pull_queue_actor& queue) {
+    return refusal_of([&] { w.ask<message_settled>(queue, nack); });
+  };
+  CHECK(refusal(ours) == errc::message_not_found);
+  CHECK(refusal(theirs) == errc::message_not_in_flight);
+  w.ask<messages_received>(theirs, consume_messages{});
+  w.ask<message_settled>(theirs, nack);
+  w.advance(1s);
+  CHECK(refusal(ours) == errc::message_not_found);
+  CHECK(refusal(theirs) == errc::message_not_in_flight);
+}

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/testkit/world.hpp"
-#include "tidegate/protocol.hpp"
+#include "tests/actors/pull_world.hpp"
 
 using namespace std::chrono_literals;
 using namespace tidegate;
@@ -23,22 +22,16 @@ publish_message message(std::string bytes) {
   return result;
 }
 
-/// A world with pull queues.
-class pull_world : public world {
+/// A world with dead letters.
+class redrive_world : public pull_world {
 public:
-  using world::world;
-
-  pull_queue_actor pull(const std::string& name) {
-    return ask<pull_queue_actor>(registry(),
-                                 find_pull_queue{default_project, name, false});
-  }
+  using pull_world::pull_world;
 
   /// Makes a queue whose messages are given up on after one receive.
   void make(const std::string& name) {
-    create_pull_queue what;
-    what.name = name;
-    what.settings.max_receive_count = 1;
-    ask<pull_queue_created>(registry(), what);
+    pull_settings settings;
+    settings.max_receive_count = 1;
+    create_pull(name, settings);
   }
 
   void drop(const std::string& name) {
@@ -100,10 +93,6 @@ public:
     return begun.operation->id;
   }
 
-  pull_queue_view show(const std::string& name) {
-    return ask<pull_queue_view>(pull(name), get_pull_queue{});
-  }
-
   /// The messages of a queue in the order in which they are received.
   std::vector<message_view> peek(const std::string& name) {
     return ask<message_page>(pull(name), peek_messages{100'000}).items;
@@ -130,10 +119,10 @@ redrive_messages named(std::vector<message_id> ids) {
 } // namespace
 
 TEST_CASE("a redrive of a few moves them before it is answered") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   auto ids = w.make_dead("q", 30);
-  CHECK(w.show("q.dlq").available == 30);
+  CHECK(w.stats("q.dlq").available == 30);
   redrive_messages some;
   some.limit = 10;
   auto done = w.redrive("q.dlq", some);
@@ -149,7 +138,7 @@ TEST_CASE("a redrive of a few moves them before it is answered") {
 }
 
 TEST_CASE("what fits behind a thousand that do not is found") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 1100);
   auto since = w.now().wall;
@@ -167,7 +156,7 @@ TEST_CASE("what fits behind a thousand that do not is found") {
 }
 
 TEST_CASE("a dry run counts all that fit, and moves none") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   auto ids = w.make_dead("q", 1500);
   redrive_messages what;
@@ -177,13 +166,13 @@ TEST_CASE("a dry run counts all that fit, and moves none") {
   REQUIRE(plan.sample.size() == 10);
   CHECK(plan.sample[0].job.id.seq == ids[0].seq);
   CHECK(plan.sample[0].job.payload.bytes() == "0");
-  CHECK(w.show("q.dlq").available == 1500);
+  CHECK(w.stats("q.dlq").available == 1500);
   what.limit = 1200;
   CHECK(w.redrive("q.dlq", what).count == 1200);
 }
 
 TEST_CASE("those that are named are moved if that is their whole name") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   auto ids = w.make_dead("q", 5);
   auto made_up = ids[0];
@@ -197,7 +186,7 @@ TEST_CASE("those that are named are moved if that is their whole name") {
 }
 
 TEST_CASE("named messages are all moved, however long they are") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   publish_messages batch;
   for (auto n = 0; n < 5; ++n)
@@ -211,7 +200,7 @@ TEST_CASE("named messages are all moved, however long they are") {
 }
 
 TEST_CASE("more than a thousand are moved by an operation, oldest first") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   auto ids = w.make_dead("q", 2500);
   redrive_messages what;
@@ -234,11 +223,11 @@ TEST_CASE("more than a thousand are moved by an operation, oldest first") {
   CHECK(op.state == operation_state::done);
   CHECK(op.done == 2400);
   CHECK(w.ids_in("q.dlq") == std::set(ids.begin() + 2400, ids.end()));
-  CHECK(w.show("q.dlq").queue.totals.redriven == 2400);
+  CHECK(w.stats("q.dlq").queue.totals.redriven == 2400);
 }
 
 TEST_CASE("a redrive that survives crashes moves each message once") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   auto ids = w.make_dead("q", 60);
   auto id = w.redrive_slowly("q.dlq", 30);
@@ -258,7 +247,7 @@ TEST_CASE("a redrive that survives crashes moves each message once") {
 TEST_CASE("a redrive goes on when the disk works again") {
   for (bool kept : {false, true}) {
     for (std::uint64_t n = 0; n < 8; ++n) {
-      pull_world w{n + 1};
+      redrive_world w{n + 1};
       w.make("q");
       auto ids = w.make_dead("q", 30);
       auto id = w.redrive_slowly("q.dlq", 50);
@@ -268,10 +257,6 @@ TEST_CASE("a redrive goes on when the disk works again") {
       INFO("commit " << n << (kept ? " stored" : " lost"));
       CHECK(w.get(id).state == operation_state::done);
       CHECK(w.get(id).done == 30);
-      // Nobody tells a queue what came to it in a commit that is said to have
-      // failed: it finds that when it starts.
-      if (kept)
-        w.crash();
       CHECK(w.ids_in("q") == set_of(ids));
       for (const auto& m : w.peek("q"))
         CHECK(m.job.replays == 1);
@@ -279,8 +264,46 @@ TEST_CASE("a redrive goes on when the disk works again") {
   }
 }
 
+TEST_CASE("what was published in a dead-letter queue goes where it is said") {
+  auto slowly = GENERATE(false, true);
+  redrive_world w;
+  w.make("q");
+  auto moved = w.make_dead("q", 1);
+  w.publish("q.dlq", 2);
+  w.advance(1s);
+  redrive_messages what;
+  what.moved_only = true;
+  what.source = "q";
+  what.dry_run = true;
+  CHECK(w.redrive("q.dlq", what).count == 1);
+  what.moved_only = false;
+  CHECK(w.redrive("q.dlq", what).count == 3);
+  what.dry_run = false;
+  if (slowly)
+    what.per_second = 10;
+  w.redrive("q.dlq", what);
+  if (slowly)
+    w.crash();
+  w.advance(10s);
+  CHECK(w.ids_in("q.dlq").empty());
+  CHECK(w.ids_in("q").size() == 3);
+  for (const auto& m : w.peek("q")) {
+    CHECK(m.job.replays == 1);
+    CHECK(m.job.source_queue.empty());
+  }
+}
+
+TEST_CASE("what was published there stays where nobody says where to") {
+  redrive_world w;
+  w.make("q");
+  w.make_dead("q", 1);
+  auto by_hand = w.publish("q.dlq", 2);
+  CHECK(w.redrive("q.dlq").count == 1);
+  CHECK(w.ids_in("q.dlq") == set_of(by_hand));
+}
+
 TEST_CASE("a cancelled redrive leaves the rest where it is") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 30);
   auto id = w.redrive_slowly("q.dlq", 10);
@@ -291,12 +314,12 @@ TEST_CASE("a cancelled redrive leaves the rest where it is") {
   w.crash();
   w.advance(10s);
   CHECK(w.get(id).state == operation_state::cancelled);
-  CHECK(w.show("q").available == op.done);
-  CHECK(w.show("q.dlq").available == 30 - op.done);
+  CHECK(w.stats("q").available == op.done);
+  CHECK(w.stats("q.dlq").available == 30 - op.done);
 }
 
 TEST_CASE("what comes back while a redrive runs stays") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 20);
   auto id = w.redrive_slowly("q.dlq", 10);
@@ -311,7 +334,7 @@ TEST_CASE("what comes back while a redrive runs stays") {
 }
 
 TEST_CASE("what has nowhere to go is passed over and not counted as done") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make("gone");
   w.ask<pull_queue_view>(w.pull("gone"), [] {
@@ -334,7 +357,7 @@ TEST_CASE("what has nowhere to go is passed over and not counted as done") {
 }
 
 TEST_CASE("a queue that is deleted while messages go back to it gets none") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 30);
   auto id = w.redrive_slowly("q.dlq", 10);
@@ -344,11 +367,11 @@ TEST_CASE("a queue that is deleted while messages go back to it gets none") {
   auto op = w.get(id);
   CHECK(op.state == operation_state::done);
   CHECK(op.done < 30);
-  CHECK(w.show("q.dlq").available == 30 - op.done);
+  CHECK(w.stats("q.dlq").available == 30 - op.done);
 }
 
 TEST_CASE("a redrive fails with the dead-letter queue") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 30);
   auto id = w.redrive_slowly("q.dlq", 10);
@@ -359,8 +382,8 @@ TEST_CASE("a redrive fails with the dead-letter queue") {
   CHECK(w.get(id).error == "the queue has been deleted");
 }
 
-TEST_CASE("messages in flight and those published by hand stay") {
-  pull_world w;
+TEST_CASE("messages in flight stay") {
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 10);
   w.publish("q.dlq", 3);
@@ -369,15 +392,17 @@ TEST_CASE("messages in flight and those published by hand stay") {
   REQUIRE(w.ask<messages_received>(w.pull("q.dlq"), what).items.size() == 4);
   redrive_messages dry;
   dry.dry_run = true;
+  CHECK(w.redrive("q.dlq", dry).count == 9);
+  dry.moved_only = true;
   CHECK(w.redrive("q.dlq", dry).count == 6);
   CHECK(w.redrive("q.dlq").count == 6);
-  auto left = w.show("q.dlq");
+  auto left = w.stats("q.dlq");
   CHECK(left.available == 3);
   CHECK(left.in_flight == 4);
 }
 
 TEST_CASE("an operation with nothing to move is done at once") {
-  pull_world w;
+  redrive_world w;
   w.make("q");
   w.make_dead("q", 1);
   w.redrive("q.dlq");

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/core/pull_queue.hpp"
@@ -13,8 +14,8 @@
 
 namespace tidegate::testing {
 
-/// Plays owner and store of one pull queue. Everything is stored at once, and
-/// what waits to be read is read at once.
+/// Plays owner, store and webhook of one pull queue. Everything is stored at
+/// once, unless the disk is slow, and what waits to be read is read at once.
 class pull_bench {
 public:
   explicit pull_bench(const pull_settings& settings = {}) {
@@ -74,6 +75,16 @@ public:
     return decision;
   }
 
+  void give_back(const return_messages& what) {
+    take(value_->returned(what, now()));
+    settle();
+  }
+
+  void change(const pull_settings& settings) {
+    take(value_->change_settings(settings, now()));
+    settle();
+  }
+
   /// Sends a message to queue 2, as if it had come from there.
   void redrive(message_id id) {
     value_->begin_redrive();
@@ -86,7 +97,7 @@ public:
   void pass(duration d) {
     auto until = elapsed_ + d;
     for (auto round = 0; round < 1000; ++round) {
-      auto next = value_->next_wakeup();
+      auto next = value_->next_wakeup(now());
       if (!next || *next > at(0).steady + until)
         break;
       elapsed_ = std::max(elapsed_, *next - at(0).steady);
@@ -96,7 +107,49 @@ public:
     settle();
   }
 
+  // -- the webhook ------------------------------------------------------------
+
+  void subscribe(std::uint32_t concurrency = 10) {
+    queue_settings settings;
+    settings.webhook_url = "http://127.0.0.1:9/";
+    settings.concurrency = concurrency;
+    settings.backoff.jitter = 0;
+    take(value_->subscribe(settings, "whsec_", now()));
+    settle();
+  }
+
+  void unsubscribe() {
+    take(value_->unsubscribe(now()));
+    settle();
+  }
+
+  /// Deliveries under way, in the order in which they were started.
+  const std::vector<delivery>& under_way() const {
+    return under_way_;
+  }
+
+  /// Answers the delivery that was started first.
+  void answer(const delivery_reply& reply) {
+    auto d = under_way_.front();
+    under_way_.erase(under_way_.begin());
+    take(value_->delivered(d.job.seq, d.number, reply, 0, now()));
+    settle();
+  }
+
+  // -- the store --------------------------------------------------------------
+
+  /// Nothing is stored until `catch_up` is called.
+  bool slow_disk = false;
+
+  void catch_up() {
+    slow_disk = false;
+    for (auto& t : std::exchange(waiting_, {}))
+      store(std::move(t));
+    settle();
+  }
+
   void restart() {
+    under_way_.clear();
     queue_snapshot stored{queue_, {}, {}};
     for (const auto& [seq, m] : rows_) {
       if (m.id.queue != queue_.id || m.ended_at)
@@ -104,10 +157,13 @@ public:
       live_job l;
       l.seq = seq;
       l.due = m.due;
-      l.expires_at = m.expires_at;
+      l.eligible_at = m.eligible_at;
       l.created_at = m.created_at;
       l.waits_for = m.waits_for;
       l.status = m.status;
+      l.started_delivery = m.started_delivery;
+      l.priority = m.priority;
+      l.limit_key = m.limit_key;
       l.tag = m.id.tag;
       l.attempts = m.attempts;
       l.deliveries = m.deliveries;
@@ -134,9 +190,13 @@ public:
     return handed_;
   }
 
-  /// Whether there is a dead-letter queue, number 2.
-  bool has_dead_letters = true;
+  /// How many moves will find that their queue is gone. The dead-letter queue
+  /// is number 2.
+  int failing_moves = 0;
   int asked_for_dead_letters = 0;
+
+  /// Not: whoever asks for the dead-letter queue waits.
+  bool knows_dead_letters = true;
 
 private:
   void settle() {
@@ -150,6 +210,15 @@ private:
   }
 
   void take(pull_transition&& t) {
+    if (t.records.empty())
+      carry_out(std::move(t.effects));
+    else if (slow_disk)
+      waiting_.push_back(std::move(t));
+    else
+      store(std::move(t));
+  }
+
+  void store(pull_transition&& t) {
     std::vector<commit_answer> answers(t.records.size());
     for (std::size_t n = 0; n < t.records.size(); ++n)
       apply(t.records[n], answers[n]);
@@ -165,8 +234,10 @@ private:
     } else if (auto end = std::get_if<end_job>(&r)) {
       write(end->job);
     } else if (auto move = std::get_if<move_message>(&r)) {
-      answer.done = has_dead_letters;
-      if (answer.done) {
+      answer.done = failing_moves == 0;
+      if (!answer.done) {
+        --failing_moves;
+      } else {
         write(move->job);
         rows_[move->job.id.seq].id.queue = move->to;
       }
@@ -177,6 +248,14 @@ private:
       queue_.totals = totals->totals;
     } else if (auto settings = std::get_if<update_pull_settings>(&r)) {
       queue_.pull = settings->settings;
+    } else if (auto queue = std::get_if<update_queue>(&r)) {
+      queue_.settings = queue->settings;
+    } else if (auto secrets = std::get_if<update_secrets>(&r)) {
+      queue_.secret = secrets->secret;
+    } else if (auto gate = std::get_if<update_gate>(&r)) {
+      queue_.gate = gate->gate;
+    } else if (auto rate = std::get_if<update_rate>(&r)) {
+      queue_.rate = rate->rate;
     }
   }
 
@@ -203,7 +282,13 @@ private:
         must(value_->loaded(std::move(found)), "what is asked for is there");
       } else if (std::holds_alternative<find_dead_letter_queue>(e)) {
         ++asked_for_dead_letters;
-        value_->found_dead_letter_queue(queue_id{2});
+        if (knows_dead_letters)
+          value_->found_dead_letter_queue(queue_id{2});
+      } else if (auto start = std::get_if<start_delivery>(&e)) {
+        const auto& row = rows_.at(start->what.job.seq);
+        must(row.started_delivery == start->what.number,
+             "a push is stored before it goes out");
+        under_way_.push_back(start->what);
       }
     }
   }
@@ -213,6 +298,8 @@ private:
   std::optional<pull_queue> value_;
   std::map<job_seq, job> rows_;
   std::map<waiter_id, std::vector<message_view>> handed_;
+  std::vector<delivery> under_way_;
+  std::vector<pull_transition> waiting_;
   std::uint64_t last_seq_ = 0;
   waiter_id last_waiter_ = 0;
 };

@@ -71,15 +71,18 @@ TEST_CASE("the last lease that ends without an ack moves the message at once") {
 TEST_CASE("a message whose dead-letter queue is gone waits for a new one") {
   pull_bench w{receives(1)};
   auto id = w.publish();
-  w.has_dead_letters = true;
   auto got = w.consume();
+  w.failing_moves = 1;
   w.say(kind::nack, id, got[0].handle);
-  CHECK(w.asked_for_dead_letters == 1);
+  CHECK(w.asked_for_dead_letters == 2);
+  CHECK(w.row(id).id.queue == queue_id{2});
+  CHECK(w.row(id).source_receives == 1);
+  CHECK(w.value().view(w.now()).queue.totals.dead_lettered == 1);
   auto other = w.publish();
   auto again = w.consume();
   REQUIRE(again.size() == 1);
   w.say(kind::nack, other, again[0].handle);
-  CHECK(w.asked_for_dead_letters == 1);
+  CHECK(w.asked_for_dead_letters == 2);
   CHECK(w.row(other).id.queue == queue_id{2});
 }
 
@@ -152,16 +155,39 @@ TEST_CASE("what changes while a redrive reads is not moved as it was before") {
 TEST_CASE("a redrive to a queue that is gone leaves the message where it is") {
   pull_bench w{receives(1)};
   auto id = w.publish();
-  w.has_dead_letters = false;
+  w.failing_moves = 1;
   w.redrive(id);
   CHECK(w.row(id).id.queue == queue_id{1});
   CHECK(w.value().view(w.now()).available == 1);
   CHECK(w.value().view(w.now()).queue.totals.redriven == 0);
   CHECK(w.asked_for_dead_letters == 0);
-  w.has_dead_letters = true;
   w.redrive(id);
   CHECK(w.row(id).id.queue == queue_id{2});
   CHECK(w.value().view(w.now()).queue.totals.redriven == 1);
+}
+
+TEST_CASE("a lease that has ended stays so until its message can be moved") {
+  auto expires = GENERATE(false, true);
+  pull_bench w{receives(1)};
+  w.knows_dead_letters = false;
+  auto id = w.publish();
+  auto got = w.consume();
+  if (expires)
+    w.pass(std::chrono::seconds{300});
+  else
+    w.say(kind::nack, id, got[0].handle);
+  w.restart();
+  CHECK(w.consume().empty());
+  w.pass(std::chrono::hours{1});
+  CHECK(w.value().view(w.now()).in_flight == 1);
+  w.knows_dead_letters = true;
+  w.restart();
+  CHECK(w.row(id).id.queue == queue_id{2});
+  CHECK(w.row(id).source_receives == 1);
+  auto totals = w.value().view(w.now()).queue.totals;
+  CHECK(totals.nacked == (expires ? 0 : 1));
+  CHECK(totals.expired == (expires ? 1 : 0));
+  CHECK(totals.dead_lettered == 1);
 }
 
 TEST_CASE("a handle of an earlier lease changes nothing") {
@@ -217,9 +243,7 @@ TEST_CASE("what has not reached anybody does not count") {
   pull_bench w{receives(1)};
   auto id = w.publish();
   auto got = w.consume();
-  auto t = w.value().returned({{{id, *got[0].handle}}}, w.now());
-  CHECK_FALSE(t.records.empty());
-  w.pass(std::chrono::seconds{1});
+  w.give_back({{{id, *got[0].handle}}});
   auto again = w.consume();
   REQUIRE(again.size() == 1);
   CHECK(again[0].job.attempts == 1);
@@ -291,4 +315,62 @@ TEST_CASE("ids and receipts are read as they are printed, and no others") {
   CHECK(parse_receipt(to_string(handle)) == handle);
   CHECK(make_receipt(id, 8).check != handle.check);
   CHECK_FALSE(parse_receipt("rcpt_07_0000000000000000"));
+}
+
+TEST_CASE("messages are kept as long as the queue says where they are") {
+  pull_settings settings;
+  settings.message_retention = std::chrono::hours{24};
+  pull_bench w{settings};
+  auto id = w.publish();
+  w.pass(std::chrono::hours{20});
+  live_job other;
+  other.seq = job_seq{50};
+  other.tag = 1;
+  other.eligible_at = w.now().wall;
+  other.due = other.eligible_at;
+  w.value().arrived({other}, w.now());
+  auto restarts = GENERATE(false, true);
+  if (restarts)
+    w.restart();
+  w.pass(std::chrono::hours{3});
+  CHECK(w.value().is_live(id.seq));
+  w.pass(std::chrono::hours{1});
+  CHECK_FALSE(w.value().is_live(id.seq));
+  if (!restarts)
+    CHECK(w.value().is_live(other.seq));
+}
+
+TEST_CASE("another retention counts at once for messages that are there") {
+  pull_bench w;
+  auto id = w.publish();
+  w.pass(std::chrono::hours{30});
+  pull_settings settings;
+  settings.message_retention = std::chrono::hours{48};
+  w.change(settings);
+  w.pass(std::chrono::hours{17});
+  CHECK(w.value().is_live(id.seq));
+  w.pass(std::chrono::hours{1});
+  CHECK_FALSE(w.value().is_live(id.seq));
+}
+
+TEST_CASE("a release after a restart makes a message available at once") {
+  pull_bench w;
+  auto id = w.publish();
+  w.consume();
+  w.restart();
+  w.say(kind::release, id);
+  CHECK(w.consume().size() == 1);
+}
+
+TEST_CASE("nothing is believed that was read before a change was stored") {
+  pull_bench w{receives(2)};
+  auto id = w.publish();
+  auto got = w.consume();
+  w.slow_disk = true;
+  w.say(kind::release, id, got[0].handle);
+  auto waiter = w.wait(1, std::chrono::seconds{20});
+  w.catch_up();
+  REQUIRE(w.handed().at(waiter).size() == 1);
+  CHECK(w.handed().at(waiter)[0].job.attempts == 1);
+  CHECK(is_done(w.say(kind::release, id, got[0].handle), true));
 }

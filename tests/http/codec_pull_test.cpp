@@ -132,8 +132,7 @@ TEST_CASE("everything that a message may have arrives") {
 }
 
 TEST_CASE("fields that are not known yet are named") {
-  for (std::string name :
-       {"message_group_id", "deduplication_id", "delay", "dealy_seconds"})
+  for (std::string name : {"group", "delay", "dealy_seconds"})
     CHECK(complaints_of(published(name, "1"), name)
           == just("is not a known field"));
   CHECK(complaints_of(decode_redrive(R"({"perSecond":1})"), "perSecond")
@@ -290,11 +289,72 @@ TEST_CASE("the usual dead-letter queue is the same as none") {
     == just("must be another queue, got 'q'"));
 }
 
-TEST_CASE("there is no fifo yet, and a patch changes no name") {
-  CHECK(complaints_of(created("type", "\"fifo\""), "type")
-        == just("must be standard: fifo is not supported yet"));
+TEST_CASE("groups and deduplication ids are those of a message") {
+  auto read = std::get<0>(
+    decode_publish_message(R"({"queue":"q","payload":1,"message_group_id":"g",)"
+                           R"("deduplication_id":"d"})"));
+  CHECK(read.what.group == "g");
+  CHECK(read.what.idempotency_key == "d");
+  CHECK(read.what.deduplicates);
+  for (std::string name : {"message_group_id", "deduplication_id"}) {
+    CHECK(complaints_of(published(name, "\"\""), name)
+          == just("must be 1 to 128 characters, got 0"));
+    CHECK(complaints_of(published(name, "7"), name).size() == 1);
+  }
+  CHECK(complaints_of(decode_publish_message(
+                        R"({"queue":"q","payload":1,"idempotency_key":"k",)"
+                        R"("deduplication_id":"d"})"),
+                      "deduplication_id")
+        == just("cannot be given together with idempotency_key"));
+}
+
+TEST_CASE("a subscription has its defaults or what is set") {
+  auto plain = std::get<subscribe_webhook>(
+    decode_push_subscription(R"({"url":"http://a.b/"})", {}));
+  queue_settings settings;
+  settings.webhook_url = "http://a.b/";
+  CHECK(plain.settings == settings);
+  CHECK_FALSE(plain.secret);
+  auto set = std::get<subscribe_webhook>(decode_push_subscription(
+    R"({"url":"http://a.b/","secret":"whsec_test_secret","concurrency":10000,)"
+    R"("rate_limit_max":7,"timeout":0.5})",
+    {}));
+  CHECK(set.secret == "whsec_test_secret");
+  CHECK(set.settings.concurrency == 10'000);
+  CHECK(set.settings.rate_limit_max == 7u);
+  CHECK(set.settings.timeout == 500ms);
+  auto none = std::get<subscribe_webhook>(decode_push_subscription(
+    R"({"url":"http://a.b/","rate_limit_max":null})", {}));
+  CHECK_FALSE(none.settings.rate_limit_max);
+}
+
+TEST_CASE("what is wrong with a subscription is named") {
+  auto subscribed = [](const std::string& rest) {
+    return decode_push_subscription("{" + rest + "}", [](const std::string&) {
+      return std::optional<std::string>{"is not allowed"};
+    });
+  };
+  CHECK(complaints_of(subscribed(""), "url") == just("is required"));
+  CHECK(complaints_of(subscribed(R"("url":"http://a.b/")"), "url")
+        == just("is not allowed"));
+  CHECK(complaints_of(subscribed(R"("url":"ftp://a.b/")"), "url").size() == 1);
+  CHECK(complaints_of(subscribed(R"("concurrency":0)"), "concurrency")
+        == just("must be a whole number from 1 to 10000, got 0"));
+  CHECK(
+    complaints_of(subscribed(R"("rate_limit_max":100001)"), "rate_limit_max")
+    == just("must be a whole number from 1 to 100000, got 100001"));
+  CHECK(complaints_of(subscribed(R"("timeout":901)"), "timeout").size() == 1);
+  CHECK(complaints_of(subscribed(R"("secret":"1234567")"), "secret").size()
+        == 1);
+  CHECK(complaints_of(subscribed(R"("secret":"with a space")"), "secret")
+        == just("must be of printable ASCII characters without spaces"));
+}
+
+TEST_CASE("a queue is standard or fifo, and a patch changes neither") {
+  auto fifo = std::get<create_pull_queue>(created("type", "\"fifo\""));
+  CHECK(fifo.settings.fifo);
   CHECK(complaints_of(created("type", "\"lifo\""), "type")
-        == just("must be standard, got 'lifo'"));
+        == just("must be standard or fifo, got 'lifo'"));
   for (std::string name : {"name", "type", "idempotency_key"})
     CHECK(
       complaints_of(decode_pull_patch("{\"" + name + "\":\"x\"}", "q"), name)

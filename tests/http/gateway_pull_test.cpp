@@ -98,6 +98,8 @@ pull_queue_actor::behavior_type make_queue(pull_queue_actor::pointer,
   return {
     [=](const get_pull_queue&) { return view; },
     [=](const patch_pull_queue&) { return view; },
+    [=](const subscribe_webhook&) { return view; },
+    [=](unsubscribe_webhook) { return view; },
     [](const publish_message&) {
       message_published result;
       result.id = some_id;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "http/iso8601.hpp"
+#include "http/message_json.hpp"
 #include "http/signature.hpp"
 #include "http/webhook_request.hpp"
 
@@ -94,6 +95,27 @@ TEST_CASE("while a rotation overlaps, both secrets sign") {
   CHECK(has("webhook-signature: "
             + standard_signature("whsec_new", id, "1767225601", body) + ' '
             + standard_signature("whsec_old", id, "1767225601", body)));
+}
+
+TEST_CASE("a message is pushed as receivers see it") {
+  auto what = example();
+  message_view message;
+  message.job.id = {queue_id{1}, job_seq{7}, 8};
+  message.job.payload = payload{"{\"n\": 1.0}"};
+  message.job.attempts = 2;
+  message.queue_name = "out";
+  message.status = message_status::in_flight;
+  what.job = message.job.id;
+  what.message = std::make_shared<const message_view>(message);
+  auto body = webhook_body(what);
+  CHECK(body == encode(message));
+  CHECK(body.find("\"payload\":{\"n\": 1.0},\"status\":\"in_flight\","
+                  "\"delivery_count\":2")
+        != std::string::npos);
+  CHECK(body.find("receipt_handle") == std::string::npos);
+  auto id = to_string(message_id{job_seq{7}, 8});
+  CHECK(request_of(what).find("\r\nwebhook-id: " + id + "\r\n")
+        != std::string::npos);
 }
 
 TEST_CASE("a payload is never parsed and printed again") {

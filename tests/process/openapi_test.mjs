@@ -80,6 +80,12 @@ async function pullQueue() {
   return { queue };
 }
 
+async function subscribedQueue() {
+  const { queue } = await pullQueue();
+  await server.api.ask('POST', `/v1/queue/push_subscribe/${queue}`, { url: 'http://127.0.0.1:9/' });
+  return { queue };
+}
+
 /** Receives a message from the queue that the examples name. */
 async function leased() {
   const queue = 'webhook-out';
@@ -118,6 +124,8 @@ const scenes = {
   releaseMessage: leased,
   ackMessages: leased,
   nackMessages: leased,
+  getSubscription: subscribedQueue,
+  unsubscribeWebhook: subscribedQueue,
   discoverOne: async () => ({ id: 'queue.publish' }),
   revokeKey: async () => ({
     id: (await server.api.ask('POST', '/v1/keys', { project: 'p', scopes: ['read'] })).id,

@@ -32,27 +32,6 @@ for (const [word, fields] of Object.entries({ ack: {}, nack: { delay_seconds: 1 
       await refusesLate(queue.settle(other, message));
   });
 
-test('the same nack again is answered as the first while another worker has the message', { timeout }, async (t) => {
-  const { queue } = await startPull(t);
-  const message = await publishAndReceive(queue);
-  const first = await accepts(queue.settle('nack', message));
-  const [second] = await queue.consume();
-  const again = await accepts(queue.settle('nack', message));
-  assert.deepEqual(again, { ...contentOf(first), duplicate: true });
-  await accepts(queue.settle('ack', second));
-});
-
-test('the same nack again is answered as the first after another one of a later lease', { timeout }, async (t) => {
-  const { queue } = await startPull(t, { max_receive_count: 0 });
-  const message = await publishAndReceive(queue);
-  await accepts(queue.settle('nack', message));
-  const [second] = await queue.consume();
-  await accepts(queue.settle('nack', second));
-  const again = await accepts(queue.settle('nack', message));
-  assert.equal(again.duplicate, true);
-  assert.equal((await queue.stats()).nacked_total, 2);
-});
-
 test('the nack that made a dead letter can be said again', { timeout }, async (t) => {
   const { server, queue, dead } = await startPull(t, { max_receive_count: 1 });
   const message = await publishAndReceive(queue);
@@ -64,20 +43,6 @@ test('the nack that made a dead letter can be said again', { timeout }, async (t
   const { nacked_total, dead_lettered_total, dlq_count } = await queue.stats();
   assert.deepEqual([nacked_total, dead_lettered_total, dlq_count], [1, 1, 1]);
   assert.equal((await dead.consumeAll()).length, 1);
-});
-
-test('an ack that publishes, said again, publishes once and says what it published', { timeout }, async (t) => {
-  const { server, queue } = await startPull(t);
-  const message = await publishAndReceive(queue);
-  const fields = { publish: { payload: { n: 2 } } };
-  const first = await accepts(queue.settle('ack', message, fields));
-  assert.match(first.published.message_id, /^qmsg_/);
-  const again = await accepts(queue.settle('ack', message, fields));
-  await server.killAndStart();
-  const late = await accepts(queue.settle('ack', message, fields));
-  assert.deepEqual([again.duplicate, late.duplicate], [true, true]);
-  assert.equal((await queue.stats()).available, 1);
-  assert.deepEqual([again.published?.message_id, late.published?.message_id], Array(2).fill(first.published.message_id));
 });
 
 // -- dead letters -------------------------------------------------------------

@@ -34,7 +34,7 @@ const numbers = {
   'update message_retention_days': ['PATCH', 'update/empty', (x) => ({ message_retention_days: x }), 1, 30],
   'update visibility_timeout_default': ['PATCH', 'update/empty', (x) => ({ visibility_timeout_default: x }), 1, 43200],
   'update delay_seconds_default': ['PATCH', 'update/empty', (x) => ({ delay_seconds_default: x }), 0, 604800],
-  'redrive max_messages': ['POST', 'dlq/redrive/empty', (x) => ({ max_messages: x, dry_run: true }), 1, 1000],
+  'redrive max_messages': ['POST', 'dlq/redrive/empty', (x) => ({ max_messages: x, dry_run: true }), 1, 1_000_000_000],
   'peek limit': ['GET', (x) => `peek/empty?limit=${x}`, () => undefined, 1, 1000],
   'dlq list limit': ['GET', (x) => `dlq/list/empty?limit=${x}`, () => undefined, 1, 1000],
   'list limit': ['GET', (x) => `list?limit=${x}`, () => undefined, 1, 1000],

@@ -122,7 +122,7 @@ TEMPLATE_TEST_CASE("live jobs are listed in the order of their numbers", "",
   CHECK(jobs[0]
         == live_job{first.id.seq, first.due, first.expires_at, first.created_at,
                     first.waits_for, first.status, 0, first.priority, false,
-                    first.limit_key, first.id.tag, 0, 0, 0});
+                    first.limit_key, first.eligible_at, first.id.tag, 0, 0, 0});
   CHECK(jobs[1].seq == second.id.seq);
 }
 

@@ -407,7 +407,7 @@ using numbers = std::vector<std::uint64_t>;
 
 } // namespace
 
-TEMPLATE_TEST_CASE("pages of dead messages have what was moved and waits", "",
+TEMPLATE_TEST_CASE("pages of dead messages have what waits in their queue", "",
                    memory_world, sqlite_world) {
   auto limit = GENERATE(1, 2, 100);
   auto rows_max = GENERATE(1, 3, 1000);
@@ -418,12 +418,16 @@ TEMPLATE_TEST_CASE("pages of dead messages have what was moved and waits", "",
   query.queue = queue_id{2};
   query.limit = static_cast<std::size_t>(limit);
   query.rows_max = static_cast<std::size_t>(rows_max);
+  CHECK(dead_messages(world.disk(), query) == numbers{1, 2, 4, 7, 10, 11, 20});
+  query.filter.reason = dead_reason::attempts_exhausted;
   CHECK(dead_messages(world.disk(), query) == numbers{1, 2, 4, 7, 10, 11});
   query.filter.since = at(4);
   query.filter.until = at(10);
   CHECK(dead_messages(world.disk(), query) == numbers{4, 7});
   query.queue = queue_id{1};
   query.filter = {};
+  CHECK(dead_messages(world.disk(), query) == numbers{3, 6, 9, 12});
+  query.filter.reason = dead_reason::attempts_exhausted;
   CHECK(dead_messages(world.disk(), query).empty());
 }
 

@@ -53,6 +53,7 @@ pull_settings sample_pull_settings() {
   settings.visibility_timeout = 43'200s;
   settings.delay = 604'800s;
   settings.enable_priority = true;
+  settings.fifo = true;
   return settings;
 }
 
@@ -222,6 +223,8 @@ operation_record sample_operation(std::uint64_t id, std::uint32_t queue) {
   operation.total = 50;
   operation.done = 7;
   operation.started_at = at(3);
+  if (id > 1)
+    operation.source = std::string{"s\0\xff", 3};
   return operation;
 }
 

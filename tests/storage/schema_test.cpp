@@ -162,6 +162,35 @@ TEST_CASE("a file of version 2 takes pull queues and their messages") {
   CHECK_FALSE(answers[2].existing);
 }
 
+TEST_CASE("a file of version 3 is read with everything in it") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_3));
+  auto disk = open_good(options);
+  auto queues = disk->load_queues();
+  REQUIRE(queues);
+  REQUIRE(queues->size() == 1);
+  const auto& found = queues->front();
+  pull_settings settings;
+  settings.dead_letter_queue = "dead";
+  settings.max_receive_count = 5;
+  settings.message_retention = 7 * 24h;
+  settings.visibility_timeout = 60s;
+  settings.delay = 2s;
+  settings.enable_priority = true;
+  CHECK(found.queue.kind == queue_kind::pull);
+  CHECK(found.queue.name == "kept");
+  CHECK(found.queue.pull == settings);
+  CHECK(found.queue.totals.published == 3);
+  CHECK(found.queue.totals.received == 2);
+  REQUIRE(found.jobs.size() == 3);
+  CHECK(found.jobs[0].status == job_status::awaiting_ack);
+  CHECK(found.jobs[0].priority == 3);
+  CHECK(found.jobs[0].attempts == 1);
+  CHECK(found.jobs[2].waits_for == wait_kind::delay);
+  CHECK(found.jobs[2].eligible_at == found.jobs[2].due);
+}
+
 TEST_CASE("a dead job of version 1 is a dead letter") {
   temporary_directory directory;
   auto options = options_in(directory);

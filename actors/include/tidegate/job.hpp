@@ -134,6 +134,9 @@ enum class wait_kind : std::uint8_t {
   job_defer = 5,
   /// The time that the downstream named, for the job's limit key.
   key_defer = 6,
+  /// Messages only: the dead-letter queue, to which it goes as soon as that is
+  /// known.
+  dead_letter_queue = 7,
 };
 
 /// How a delivery ended. The numbers are on disk: do not change them.
@@ -258,7 +261,8 @@ struct job {
   /// When it was first eligible: the lifetime counts from here.
   wall_time eligible_at{};
 
-  /// When it is given up on if it is still waiting.
+  /// When it is given up on if it is still waiting. Not of messages: those
+  /// have what their queue says.
   wall_time expires_at{};
 
   /// How often it has been replayed.

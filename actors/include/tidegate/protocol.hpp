@@ -65,6 +65,8 @@ using queue_actor =
 using pull_queue_actor = caf::typed_actor<
   caf::replies_to<get_pull_queue>::with<pull_queue_view>,
   caf::replies_to<patch_pull_queue>::with<pull_queue_view>,
+  caf::replies_to<subscribe_webhook>::with<pull_queue_view>,
+  caf::replies_to<unsubscribe_webhook>::with<pull_queue_view>,
   caf::replies_to<publish_message>::with<message_published>,
   caf::replies_to<publish_messages>::with<message_batch_published>,
   caf::replies_to<consume_messages>::with<messages_received>,
@@ -174,6 +176,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_created)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::list_pull_queues)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::find_pull_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::subscribe_webhook)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::unsubscribe_webhook)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_pull_queue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::pull_queue_view)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::patch_pull_queue)

@@ -79,6 +79,8 @@ struct pull_queue_view {
   std::uint64_t in_flight = 0;
   /// What its dead-letter queue holds.
   std::uint64_t dead_letters = 0;
+  /// Deliveries to its webhook under way.
+  std::uint32_t posts = 0;
   /// Age of the oldest message, if there is one.
   std::optional<duration> oldest_age;
 };
@@ -131,6 +133,19 @@ struct patch_pull_queue {
   pull_settings_patch patch;
 };
 
+/// Pushes the messages of the queue to a webhook as well, or changes how that
+/// is done. Answered with `pull_queue_view`.
+struct subscribe_webhook {
+  /// Of these count URL, concurrency, rate limit and timeout.
+  queue_settings settings;
+  /// None: the one that it has, or a new one.
+  std::optional<signing_secret> secret;
+};
+
+/// Pushes nothing more; what is under way may finish. Answered with
+/// `pull_queue_view`. Fails with `not_found` where nothing was pushed.
+struct unsubscribe_webhook {};
+
 /// Hands in a message. Answered with `message_published` when it is on stable
 /// storage. Fails with `validation_failed`.
 struct publish_message {
@@ -143,6 +158,12 @@ struct publish_message {
   std::vector<header> headers;
   /// At most 255 bytes; empty: none. Keeps others away for 24 h.
   std::string idempotency_key;
+  /// Fifo queues only: the key is a deduplication id, which keeps others away
+  /// for 5 minutes and has nothing to do with idempotency keys.
+  bool deduplicates = false;
+  /// Fifo queues only, and there it must be: the group within which messages
+  /// keep their order. At most 128 characters.
+  std::string group;
   /// Who publishes, for the usage.
   api_key_id by;
 };
@@ -280,9 +301,13 @@ struct redrive_messages {
   std::optional<std::uint64_t> limit;
   /// Only these, at most 1000; empty: all that fit.
   std::vector<message_id> ids;
-  /// Of the time at which they were moved there.
+  /// Of the time at which they were moved there, or could be received first.
   std::optional<wall_time> since;
   std::optional<wall_time> until;
+  /// Not those that were published there.
+  bool moved_only = false;
+  /// Where those go that were published there; empty: nowhere.
+  std::string source;
   bool dry_run = false;
   /// Messages a second, 0.1 to 10000: then it is an operation, however few they
   /// are. Not together with `ids`.

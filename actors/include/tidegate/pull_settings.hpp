@@ -29,8 +29,11 @@ struct pull_settings {
   /// Delay of a message that names none. 0 s to 604800 s.
   duration delay{0};
 
-  /// Whether messages may have a priority.
+  /// Whether messages may have a priority. Not of fifo queues.
   bool enable_priority = false;
+
+  /// Whether messages keep their order within groups. Never changed.
+  bool fifo = false;
 
   bool operator==(const pull_settings&) const = default;
 };

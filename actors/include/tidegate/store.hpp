@@ -178,6 +178,7 @@ struct live_job {
   bool background = false;
   std::string limit_key;
   /// Messages only: see `job`.
+  wall_time eligible_at{};
   std::uint64_t tag = 0;
   std::uint64_t attempts = 0;
   std::uint64_t deliveries = 0;
@@ -270,6 +271,10 @@ struct operation_record {
 
   wall_time started_at{};
   std::optional<wall_time> finished_at;
+
+  /// Redrives: where messages go that were published in the dead-letter queue
+  /// itself.
+  std::string source;
 
   /// Why it failed; else empty.
   std::string error;
@@ -489,10 +494,11 @@ struct job_page_query {
   /// Only jobs with smaller numbers.
   job_seq before{max_48_bits};
 
-  /// Whether, instead of all that, only messages are meant that came from
-  /// another queue, which had given up on them, and that are not leased: the
-  /// oldest first, and only those with numbers larger than `after`. Of the
-  /// filter `since` and `until` count.
+  /// Whether, instead of all that, messages of a dead-letter queue are meant
+  /// that are not leased: the oldest first, and only those with numbers larger
+  /// than `after`. Of the filter `since` and `until` count, of the time at
+  /// which they were moved there or could be received first; with a `reason`,
+  /// only those are meant that were moved.
   bool dead_messages = false;
   job_seq after{};
 

@@ -11,6 +11,7 @@
 
 #include "tidegate/ids.hpp"
 #include "tidegate/job.hpp"
+#include "tidegate/pull_messages.hpp"
 #include "tidegate/queue_settings.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
@@ -22,6 +23,10 @@ struct delivery {
   job_id job;
   std::string queue_name;
   tidegate::payload payload;
+
+  /// Where a message of a pull queue is pushed: it, as receivers see it. It is
+  /// the body then.
+  std::shared_ptr<const message_view> message;
 
   /// Number of the attempt in progress, from 1.
   std::uint64_t attempt = 1;
