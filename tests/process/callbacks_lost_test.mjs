@@ -15,6 +15,12 @@ import { startServer } from './support/server.mjs';
 const timeout = 120_000;
 const jobs = 200;
 
+/**
+ * Seconds until a job comes again. A call without the delivery's number can be told
+ * from one about the next delivery only as long as that has not begun.
+ */
+const pause = 4;
+
 /** What is told of the deliveries of a job, one after the other. */
 const plans = [
   ['ack'],
@@ -28,7 +34,7 @@ const calls = {
   ack: ['ack', {}],
   nack: ['nack', { reason: 'once more' }],
   refuse: ['nack', { retryable: false }],
-  defer: ['defer', { retryAfter: 1.5, scope: 'job' }],
+  defer: ['defer', { retryAfter: pause, scope: 'job' }],
 };
 
 const planOf = ({ n }) => plans[n % plans.length];
@@ -61,7 +67,7 @@ async function run(t, options, meanwhile = () => {}) {
     webhookUrl: receiver.url,
     mode: 'ack',
     concurrency: 16,
-    backoff: { type: 'fixed', delay: 1.5 },
+    backoff: { type: 'fixed', delay: pause },
   });
   const ids = await server.api.publishBulk('q', jobs);
   await meanwhile(server);
