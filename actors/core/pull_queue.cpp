@@ -1,7 +1,6 @@
 #include "actors/core/pull_queue.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace tidegate {
 
