@@ -14,9 +14,6 @@ namespace tidegate {
 
 namespace {
 
-/// A timer is never set for longer.
-constexpr duration timer_max = std::chrono::minutes{1};
-
 error not_read_yet() {
   return {errc::storage_unavailable, "the operations are being recovered"};
 }
@@ -300,10 +297,8 @@ void operations_state::handle(const commit_failed& message) {
 // -- time ---------------------------------------------------------------------
 
 void operations_state::handle(operations_tick message) {
-  if (message.generation != timer_generation_)
-    return;
-  armed_.reset();
-  go_on();
+  if (timer_.fired(message))
+    go_on();
 }
 
 void operations_state::go_on() {
@@ -328,13 +323,8 @@ void operations_state::arm_timer(moment now) {
     next = book_.next_at();
   else if (!agrees_ && started_ && !reading_ && under_way_ == 0)
     next = read_at_;
-  if (!next)
-    return;
-  auto wait = std::clamp(*next - now.steady, duration{0}, timer_max);
-  if (armed_ && *armed_ <= now.steady + wait)
-    return;
-  armed_ = now.steady + wait;
-  self_->delayed_send(self_, wait, operations_tick{++timer_generation_});
+  if (next)
+    timer_.arm(self_, now, *next);
 }
 
 // -- stop ---------------------------------------------------------------------

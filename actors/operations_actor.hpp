@@ -14,6 +14,7 @@
 #include <caf/typed_response_promise.hpp>
 
 #include "actors/environment.hpp"
+#include "actors/one_timer.hpp"
 #include "actors/operation_book.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
@@ -142,8 +143,7 @@ private:
   std::vector<promise<operations_started>> starters_;
   std::vector<promise<stood_down>> stand_down_waiters_;
 
-  std::optional<steady_time> armed_;
-  std::uint64_t timer_generation_ = 0;
+  one_timer<operations_tick> timer_;
 };
 
 operations_full_actor::behavior_type

@@ -1,6 +1,5 @@
 #include "actors/pull_actor.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <caf/actor_cast.hpp>
@@ -15,11 +14,6 @@
 namespace tidegate {
 
 namespace {
-
-/// A timer is never set for longer.
-constexpr duration timer_max = std::chrono::hours{1};
-
-constexpr duration attach_pause = std::chrono::seconds{1};
 
 error gone() {
   return {errc::queue_not_found, "the queue has been deleted"};
@@ -73,8 +67,8 @@ auto pull_state::handle(get_pull_queue) -> promise<pull_queue_view> {
   auto answer = self_->make_response_promise<pull_queue_view>();
   if (auto reason = unfit())
     return answer.deliver(to_caf(*reason));
-  when_stored([this, answer,
-               view = queue_->view(env_->now())](const auto& failed) mutable {
+  commits_.when_stored([this, answer, view = queue_->view(env_->now())](
+                         const auto& failed) mutable {
     if (failed)
       answer.deliver(to_caf(*failed));
     else
@@ -250,29 +244,27 @@ void pull_state::carry_out(load_messages&& what) {
 // -- what persistence says ----------------------------------------------------
 
 void pull_state::handle(committed& message) {
-  if (pending_.empty() || pending_.front().ticket != message.ticket)
+  auto what = commits_.take(*env_, message);
+  if (!what)
     return;
-  auto p = std::move(pending_.front());
-  pending_.pop_front();
-  env_->backlog->records -= p.records;
   auto after = queue_->committed(message.records, message.answers, env_->now());
   // Nobody is told before the other queues know.
-  send_away_and_then(after.effects, [this, all = std::move(p.done),
+  send_away_and_then(after.effects, [this, all = std::move(what->done),
                                      generation = generation_] {
     auto lost = generation != generation_ || !queue_;
     for (const auto& done : all)
       done(lost ? std::optional{unfit().value_or(gone())} : std::nullopt);
   });
   run(std::move(after));
-  if (p.committed)
-    p.committed(message);
-  carry_out(std::move(p.effects));
+  if (what->committed)
+    what->committed(message);
+  carry_out(std::move(what->effects));
   if (queue_)
     advance();
 }
 
 void pull_state::handle(const commit_failed& message) {
-  if (pending_.empty() || pending_.front().ticket > message.ticket)
+  if (!commits_.is_hit_by(message))
     return;
   start_anew(message.reason);
   for (auto queue : message.reached)
@@ -297,28 +289,13 @@ void pull_state::run(pull_transition&& t, on_stored done, on_committed on) {
   if (t.records.empty()) {
     carry_out(std::move(t.effects));
     if (done)
-      when_stored(std::move(done));
+      commits_.when_stored(std::move(done));
     return;
   }
-  pending p;
-  p.ticket = next_ticket_++;
-  p.records = t.records.size();
-  p.effects = std::move(t.effects);
-  p.committed = std::move(on);
+  commits::entry what{std::move(t.effects), std::move(on), {}};
   if (done)
-    p.done.push_back(std::move(done));
-  env_->backlog->records += p.records;
-  self_->send(env_->persistence,
-              commit_request{id_, p.ticket, std::move(t.records)},
-              caf::actor_cast<committer>(self_->address()));
-  pending_.push_back(std::move(p));
-}
-
-void pull_state::when_stored(on_stored done) {
-  if (pending_.empty())
-    done(std::nullopt);
-  else
-    pending_.back().done.push_back(std::move(done));
+    what.done.push_back(std::move(done));
+  commits_.send(self_, *env_, id_, std::move(t.records), std::move(what));
 }
 
 void pull_state::carry_out(std::vector<pull_effect>&& effects) {
@@ -329,10 +306,7 @@ void pull_state::carry_out(std::vector<pull_effect>&& effects) {
 // -- time ---------------------------------------------------------------------
 
 void pull_state::handle(queue_tick message) {
-  if (message.generation != timer_generation_)
-    return;
-  armed_.reset();
-  if (queue_)
+  if (timer_.fired(message) && queue_)
     advance();
 }
 
@@ -346,18 +320,12 @@ void pull_state::advance() {
 
 void pull_state::arm_timer() {
   auto now = env_->now();
-  auto next = queue_->next_wakeup(now);
-  if (!next)
-    return;
-  auto wait = std::clamp(*next - now.steady, duration{0}, timer_max);
-  if (armed_ && *armed_ <= now.steady + wait)
-    return;
-  armed_ = now.steady + wait;
-  self_->delayed_send(self_, wait, queue_tick{++timer_generation_});
+  if (auto next = queue_->next_wakeup(now))
+    timer_.arm(self_, now, *next);
 }
 
 void pull_state::answer_if_drained() {
-  auto busy = queue_ && (queue_->posts() > 0 || !pending_.empty());
+  auto busy = queue_ && (queue_->posts() > 0 || !commits_.empty());
   if (!draining_ || busy)
     return;
   for (auto& waiter : drain_waiters_)
@@ -373,12 +341,7 @@ void pull_state::lose_memory(const error& reason) {
     carry_out(leave_permits{queue_->permits_held()});
   deliveries_.abort_all(self_);
   queue_.reset();
-  auto failed = std::exchange(pending_, {});
-  for (auto& p : failed) {
-    env_->backlog->records -= p.records;
-    for (auto& done : p.done)
-      done(reason);
-  }
+  commits_.fail_all(*env_, reason);
   for (auto& [id, waiter] : std::exchange(waiters_, {}))
     waiter.deliver(to_caf(reason));
   answer_if_drained();

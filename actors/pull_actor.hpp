@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,8 +14,9 @@
 
 #include "actors/core/pull_queue.hpp"
 #include "actors/environment.hpp"
+#include "actors/one_timer.hpp"
 #include "actors/open_deliveries.hpp"
-#include "actors/queue_actor.hpp"
+#include "actors/queue_commits.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
@@ -136,30 +136,21 @@ public:
   void lose_memory(const error& reason);
 
 private:
-  using on_stored = std::function<void(const std::optional<error>&)>;
+  using commits = queue_commits<pull_effect>;
+  using on_stored = commits::on_stored;
+  using on_committed = commits::on_committed;
   using on_settled =
     std::function<void(std::variant<message_settled, error>&&)>;
-  using on_committed = std::function<void(committed&)>;
 
   struct removal;
   struct redrive;
   using redrive_ptr = std::shared_ptr<redrive>;
-
-  /// A transition that waits for its commit.
-  struct pending {
-    std::uint64_t ticket = 0;
-    std::size_t records = 0;
-    std::vector<pull_effect> effects;
-    std::vector<on_stored> done;
-    on_committed committed;
-  };
 
   std::optional<error> unfit() const;
   std::optional<error> unfit_for_work() const;
   std::optional<error> cannot_publish() const;
   void run(pull_transition&& t, on_stored done = nullptr,
            on_committed on = nullptr);
-  void when_stored(on_stored done);
   void carry_out(std::vector<pull_effect>&& effects);
   void carry_out(hand_out&& what);
   void carry_out(load_messages&& what);
@@ -235,16 +226,13 @@ private:
   std::optional<pull_queue> queue_;
   std::uint64_t generation_ = 0;
 
-  std::deque<pending> pending_;
-  std::uint64_t next_ticket_ = 1;
+  commits commits_;
 
   std::unordered_map<waiter_id, promise<messages_received>> waiters_;
   waiter_id next_waiter_ = 1;
 
   open_deliveries deliveries_;
-
-  std::optional<steady_time> armed_;
-  std::uint64_t timer_generation_ = 0;
+  one_timer<queue_tick> timer_;
 
   bool closing_ = false;
   bool draining_ = false;

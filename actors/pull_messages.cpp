@@ -200,7 +200,7 @@ void pull_state::settle(const settle_message& what, on_settled done,
 
 /// Reads a message that is not leased, to say why it cannot be settled.
 void pull_state::read(const settle_message& what, on_settled done) {
-  when_stored([this, what, done](const auto& failed) {
+  commits_.when_stored([this, what, done](const auto& failed) {
     if (failed) {
       done(error{*failed});
       return;

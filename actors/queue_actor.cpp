@@ -1,7 +1,5 @@
 #include "actors/queue_actor.hpp"
 
-#include <algorithm>
-
 #include <caf/actor_cast.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/result.hpp>
@@ -14,14 +12,8 @@ namespace tidegate {
 
 namespace {
 
-/// A timer is never set for longer: a job that is due next year must not keep a
-/// message in the clock for a year.
-constexpr duration timer_max = std::chrono::hours{1};
-
 /// How soon a step of the wall clock is seen by a queue that depends on it.
 constexpr duration wall_clock_check = std::chrono::seconds{5};
-
-constexpr duration attach_pause = std::chrono::seconds{1};
 
 error gone() {
   return {errc::queue_not_found, "the queue has been deleted"};
@@ -74,9 +66,8 @@ auto queue_state::handle(get_queue) -> promise<queue_view> {
   auto answer = self_->make_response_promise<queue_view>();
   if (auto reason = unfit())
     return answer.deliver(to_caf(*reason));
-  when_stored(show<queue_view>(answer, [view = queue_->view(env_->now())] {
-    return view;
-  }));
+  commits_.when_stored(show<queue_view>(
+    answer, [view = queue_->view(env_->now())] { return view; }));
   return answer;
 }
 
@@ -144,7 +135,7 @@ auto queue_state::handle(const list_limit_keys& request)
   auto answer = self_->make_response_promise<limit_key_list>();
   if (auto reason = unfit())
     return answer.deliver(to_caf(*reason));
-  when_stored(show<limit_key_list>(
+  commits_.when_stored(show<limit_key_list>(
     answer, [view = queue_->view(request, env_->now())] { return view; }));
   return answer;
 }
@@ -198,30 +189,21 @@ auto queue_state::handle(drain_queue) -> promise<queue_drained> {
 // -- what helpers say ---------------------------------------------------------
 
 void queue_state::handle(committed& message) {
-  // An answer from before the memory was lost has nobody waiting for it.
-  if (pending_.empty() || pending_.front().ticket != message.ticket)
+  auto what = commits_.take(*env_, message);
+  if (!what)
     return;
-  auto p = std::move(pending_.front());
-  pending_.pop_front();
-  env_->backlog->records -= p.records;
   run(queue_->committed(message.records, message.answers, env_->now()));
-  if (p.publish)
-    p.publish->answer.deliver(
-      settle_publish(std::get<insert_job>(message.records.front()),
-                     message.answers.front(), p.publish->made));
-  if (p.published)
-    finish(*p.published, message);
-  if (p.answered)
-    p.answered(message.answers);
-  carry_out(std::move(p.effects));
-  for (auto& done : p.done)
+  if (what->committed)
+    what->committed(message);
+  carry_out(std::move(what->effects));
+  for (auto& done : what->done)
     done(std::nullopt);
   if (queue_)
     advance();
 }
 
 void queue_state::handle(const commit_failed& message) {
-  if (pending_.empty() || pending_.front().ticket > message.ticket)
+  if (!commits_.is_hit_by(message))
     return;
   lose_memory(message.reason);
   attach();
@@ -249,10 +231,7 @@ void queue_state::handle(permits_granted message) {
 }
 
 void queue_state::handle(queue_tick message) {
-  if (message.generation != timer_generation_)
-    return;
-  armed_.reset();
-  if (queue_)
+  if (timer_.fired(message) && queue_)
     advance();
 }
 
@@ -263,26 +242,17 @@ void queue_state::handle(attach_again) {
 
 // -- carrying out -------------------------------------------------------------
 
-void queue_state::run(transition&& t, on_stored done, on_answers answered) {
-  if (!t.records.empty()) {
-    pending p{};
-    p.effects = std::move(t.effects);
-    p.answered = std::move(answered);
+void queue_state::run(transition&& t, on_stored done, on_committed on) {
+  if (t.records.empty()) {
+    carry_out(std::move(t.effects));
     if (done)
-      p.done.push_back(std::move(done));
-    commit(std::move(p), std::move(t.records));
+      commits_.when_stored(std::move(done));
     return;
   }
-  carry_out(std::move(t.effects));
+  commits::entry what{std::move(t.effects), std::move(on), {}};
   if (done)
-    when_stored(std::move(done));
-}
-
-void queue_state::when_stored(on_stored done) {
-  if (pending_.empty())
-    done(std::nullopt);
-  else
-    pending_.back().done.push_back(std::move(done));
+    what.done.push_back(std::move(done));
+  commits_.send(self_, *env_, id_, std::move(t.records), std::move(what));
 }
 
 void queue_state::settle(job_id id, decider decide, on_stored done,
@@ -297,7 +267,7 @@ void queue_state::settle(job_id id, decider decide, on_stored done,
     done(*reason);
     return;
   }
-  when_stored([this, id, decide, done](const auto& failed) {
+  commits_.when_stored([this, id, decide, done](const auto& failed) {
     if (failed)
       done(failed);
     else
@@ -323,16 +293,6 @@ void queue_state::read(job_id id, decider decide, on_stored done) {
         queue_->unwatch(id.seq);
         advance();
       });
-}
-
-void queue_state::commit(pending&& p, std::vector<record>&& records) {
-  p.ticket = next_ticket_++;
-  p.records = records.size();
-  env_->backlog->records += p.records;
-  self_->send(env_->persistence,
-              commit_request{id_, p.ticket, std::move(records)},
-              caf::actor_cast<committer>(self_->address()));
-  pending_.push_back(std::move(p));
 }
 
 void queue_state::carry_out(std::vector<effect>&& effects) {
@@ -401,17 +361,13 @@ void queue_state::arm_timer() {
   auto next = queue_->next_wakeup(now);
   if (!next)
     return;
-  auto most = queue_->follows_wall_clock() ? wall_clock_check : timer_max;
-  auto wait = std::clamp(*next - now.steady, duration{0}, most);
-  // One that fires too early does no harm and is cheaper than one more.
-  if (armed_ && *armed_ <= now.steady + wait)
-    return;
-  armed_ = now.steady + wait;
-  self_->delayed_send(self_, wait, queue_tick{++timer_generation_});
+  auto most = queue_->follows_wall_clock() ? wall_clock_check
+                                           : one_timer<queue_tick>::longest;
+  timer_.arm(self_, now, *next, most);
 }
 
 void queue_state::answer_if_drained() {
-  auto busy = queue_ && (queue_->posts() > 0 || !pending_.empty());
+  auto busy = queue_ && (queue_->posts() > 0 || !commits_.empty());
   if (!draining_ || busy)
     return;
   for (auto& waiter : drain_waiters_)
@@ -420,20 +376,6 @@ void queue_state::answer_if_drained() {
 }
 
 // -- losing and finding memory ------------------------------------------------
-
-void queue_state::fail_pending(const error& reason) {
-  auto failed = std::move(pending_);
-  pending_.clear();
-  for (auto& p : failed) {
-    env_->backlog->records -= p.records;
-    if (p.publish)
-      p.publish->answer.deliver(to_caf(reason));
-    if (p.published)
-      fail(*p.published, reason);
-    for (auto& done : p.done)
-      done(reason);
-  }
-}
 
 void queue_state::abort_deliveries() {
   ++generation_;
@@ -445,7 +387,7 @@ void queue_state::lose_memory(const error& reason) {
     carry_out(leave_permits{queue_->permits_held()});
   abort_deliveries();
   queue_.reset();
-  fail_pending(reason);
+  commits_.fail_all(*env_, reason);
   answer_if_drained();
 }
 

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -15,7 +13,9 @@
 
 #include "actors/core/push_queue.hpp"
 #include "actors/environment.hpp"
+#include "actors/one_timer.hpp"
 #include "actors/open_deliveries.hpp"
+#include "actors/queue_commits.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
@@ -26,25 +26,6 @@ namespace tidegate {
 struct put_settings {
   queue_settings settings;
 };
-
-/// Removes the queue with its jobs and ends the actor. Fails with
-/// `queue_not_empty`.
-struct close_queue {
-  bool force = false;
-};
-
-/// Starts nothing more; answered when nothing is under way any more.
-struct drain_queue {};
-
-struct queue_drained {};
-
-/// Sent to itself: the one timer has fired.
-struct queue_tick {
-  std::uint64_t generation = 0;
-};
-
-/// Sent to itself: try again to agree with the store.
-struct attach_again {};
 
 /// What the registry and the queue's helpers say to it besides.
 using queue_impl_actor = queue_actor::extend_with<queue_upkeep>::extend<
@@ -125,8 +106,9 @@ public:
   void lose_memory(const error& reason);
 
 private:
-  using on_stored = std::function<void(const std::optional<error>&)>;
-  using on_answers = std::function<void(const std::vector<commit_answer>&)>;
+  using commits = queue_commits<effect>;
+  using on_stored = commits::on_stored;
+  using on_committed = commits::on_committed;
   using on_published =
     std::function<void(std::variant<publish_result, error>&&)>;
   using on_replay = std::function<void(transition&&, std::uint64_t)>;
@@ -136,34 +118,12 @@ private:
   struct batch;
   struct slice;
 
-  /// A publish that waits for its commit.
-  struct pending_publish {
-    promise<publish_result> answer;
-    moment made;
-  };
-
-  /// A transition that waits for its commit.
-  struct pending {
-    std::uint64_t ticket;
-    std::size_t records;
-    std::vector<effect> effects;
-    std::vector<on_stored> done;
-    on_answers answered;
-    std::optional<pending_publish> publish;
-    std::shared_ptr<batch> published;
-  };
-
   std::optional<error> unfit() const;
   std::optional<error> unfit_for_work() const;
 
   // -- storing and carrying out -----------------------------------------------
 
-  void run(transition&& t, on_stored done = nullptr,
-           on_answers answered = nullptr);
-
-  /// Calls `done` once all that was decided so far is on stable storage. Nobody
-  /// is told of more than that: it would be gone after a crash.
-  void when_stored(on_stored done);
+  void run(transition&& t, on_stored done = nullptr, on_committed on = nullptr);
 
   /// Makes a decision about one job, reads the job where that takes it, and
   /// calls `done` when the decision is stored.
@@ -177,7 +137,6 @@ private:
   promise<job_view> change_job(job_id id, decider decide);
   promise<report_taken> take(const report& what);
   void read(job_id id, decider decide, on_stored done);
-  void commit(pending&& p, std::vector<record>&& records);
   void carry_out(std::vector<effect>&& effects);
   void carry_out(start_delivery&& what);
   void carry_out(stop_delivery&& what);
@@ -220,7 +179,6 @@ private:
   // -- losing and finding memory ----------------------------------------------
 
   void abort_deliveries();
-  void fail_pending(const error& reason);
   void attach();
 
   queue_impl_actor::pointer self_;
@@ -232,12 +190,9 @@ private:
   std::optional<push_queue> queue_;
   std::uint64_t generation_ = 0;
 
-  std::deque<pending> pending_;
-  std::uint64_t next_ticket_ = 1;
+  commits commits_;
   open_deliveries deliveries_;
-
-  std::optional<steady_time> armed_;
-  std::uint64_t timer_generation_ = 0;
+  one_timer<queue_tick> timer_;
 
   bool closing_ = false;
   bool draining_ = false;
@@ -251,8 +206,3 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
 } // namespace tidegate
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::put_settings)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::close_queue)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::drain_queue)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_drained)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_tick)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::attach_again)

@@ -54,9 +54,9 @@ struct queue_state::removal {
     answer.deliver(to_caf(reason));
   }
 
-  on_answers counter(std::shared_ptr<removal> self) {
-    return [self](const auto& answers) {
-      for (const auto& a : answers)
+  on_committed counter(std::shared_ptr<removal> self) {
+    return [self](const committed& message) {
+      for (const auto& a : message.answers)
         self->count += a.live + a.completed + a.dead;
     };
   }

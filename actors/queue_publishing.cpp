@@ -64,13 +64,21 @@ auto queue_state::handle(publish& request) -> promise<publish_result> {
     return answer;
   }
   auto now = env_->now();
-  pending p{};
-  p.publish = pending_publish{answer, now};
-  std::vector<record> records;
-  records.push_back(
+  transition t;
+  t.records.push_back(
     insert_job{queue_->make_job(request, new_job_id(), now), request.by});
   queue_->arriving(1);
-  commit(std::move(p), std::move(records));
+  run(
+    std::move(t),
+    [answer](const auto& failed) mutable {
+      if (failed)
+        answer.deliver(to_caf(*failed));
+    },
+    [this, answer, now](committed& message) mutable {
+      answer.deliver(
+        settle_publish(std::get<insert_job>(message.records.front()),
+                       message.answers.front(), now));
+    });
   return answer;
 }
 
@@ -86,23 +94,27 @@ auto queue_state::handle(publish_batch& request)
   b->missing = request.jobs.size();
   b->results.resize(b->missing);
   auto room = queue_->room();
-  std::vector<record> records;
+  transition t;
   for (std::size_t n = 0; n < request.jobs.size(); ++n) {
     const auto& job = request.jobs[n];
-    if (records.size() < room) {
-      records.push_back(
+    if (t.records.size() < room) {
+      t.records.push_back(
         insert_job{queue_->make_job(job, new_job_id(), now), job.by});
       b->places.push_back(n);
     } else {
       publish_to_full(job, [b, n](auto&& what) { b->put(n, std::move(what)); });
     }
   }
-  if (records.empty())
+  if (t.records.empty())
     return answer;
-  queue_->arriving(records.size());
-  pending p{};
-  p.published = b;
-  commit(std::move(p), std::move(records));
+  queue_->arriving(t.records.size());
+  run(
+    std::move(t),
+    [this, b](const auto& failed) {
+      if (failed)
+        fail(*b, *failed);
+    },
+    [this, b](committed& message) { finish(*b, message); });
   return answer;
 }
 
@@ -113,7 +125,7 @@ void queue_state::publish_to_full(const publish& request, on_published done) {
     done(full(name_, depth));
     return;
   }
-  when_stored([this, request, done, depth](const auto& failed) {
+  commits_.when_stored([this, request, done, depth](const auto& failed) {
     if (failed) {
       done(error{*failed});
       return;

@@ -1,7 +1,9 @@
-// What the janitor, the operations and the permits say to a queue.
+// What the registry, the janitor, the operations and the permits say to a
+// queue, of either kind, and what it says to itself.
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -13,8 +15,35 @@
 #include "tidegate/messages.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/store.hpp"
+#include "tidegate/time.hpp"
 
 namespace tidegate {
+
+// -- the REGISTRY, and the queue itself ---------------------------------------
+
+/// Removes the queue with its jobs and ends the actor. Fails with
+/// `queue_not_empty`.
+struct close_queue {
+  bool force = false;
+};
+
+/// Starts nothing more; answered when nothing is under way any more.
+struct drain_queue {};
+
+struct queue_drained {};
+
+/// Sent to itself: the one timer has fired.
+struct queue_tick {
+  std::uint64_t generation = 0;
+};
+
+/// Sent to itself: try again to agree with the store.
+struct attach_again {};
+
+/// How long it waits before that.
+inline constexpr duration attach_pause = std::chrono::seconds{1};
+
+// -- those who look after queues ----------------------------------------------
 
 /// Removes ended jobs whose retention is over. Those that are live again are
 /// passed over. Answered when that is on stable storage.
@@ -104,6 +133,11 @@ using operations_impl_actor = operations_actor::extend<
 
 } // namespace tidegate
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::close_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::drain_queue)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_drained)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::queue_tick)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::attach_again)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::remove_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::replay_slice)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::slice_replayed)
