@@ -157,22 +157,46 @@ auto pull_state::handle(const settle_message& request)
   return answer;
 }
 
+/// All that can be said at once is one commit.
 auto pull_state::handle(const settle_messages& request)
   -> promise<messages_settled> {
   auto answer = self_->make_response_promise<messages_settled>();
   if (auto reason = unfit())
     return answer.deliver(to_caf(*reason));
+  if (request.entries.empty())
+    return answer.deliver(messages_settled{});
   auto all = std::make_shared<collected<message_settled>>();
   all->missing = request.entries.size();
   all->results.resize(all->missing);
   all->done = [answer](auto&& results) mutable {
     answer.deliver(messages_settled{std::move(results)});
   };
-  if (request.entries.empty())
-    return answer.deliver(messages_settled{});
-  for (std::size_t n = 0; n < request.entries.size(); ++n)
-    settle(request.entries[n],
-           [all, n](auto&& result) { all->put(n, std::move(result)); });
+  pull_transition t;
+  std::vector<std::pair<std::size_t, message_settled>> settled;
+  std::vector<std::size_t> unclear;
+  auto now = env_->now();
+  for (std::size_t n = 0; n < request.entries.size(); ++n) {
+    auto decision = queue_->settle(request.entries[n], std::nullopt, now, t);
+    if (auto done = std::get_if<message_settled>(&decision))
+      settled.emplace_back(n, std::move(*done));
+    else if (auto reason = std::get_if<error>(&decision))
+      all->put(n, std::move(*reason));
+    else
+      unclear.push_back(n);
+  }
+  if (!settled.empty())
+    run(std::move(t), [all, settled = std::move(settled)](const auto& failed) {
+      for (const auto& [n, result] : settled)
+        if (failed)
+          all->put(n, error{*failed});
+        else
+          all->put(n, message_settled{result});
+    });
+  // What is read has what stands before it in the batch.
+  for (auto n : unclear)
+    read(request.entries[n],
+         [all, n](auto&& result) { all->put(n, std::move(result)); });
+  advance();
   return answer;
 }
 

@@ -53,11 +53,25 @@ pull_table::set_settings(const update_pull_settings& what) {
 std::optional<error> pull_table::set_totals(const update_pull_totals& what) {
   if (auto reason = require(what.id))
     return reason;
-  return write_totals(what.id, what.totals);
+  totals_.insert_or_assign(what.id, what.totals);
+  return std::nullopt;
+}
+
+void pull_table::clear_totals() {
+  totals_.clear();
+}
+
+std::optional<error> pull_table::write_totals() {
+  for (auto& [queue, totals] : totals_)
+    if (auto reason = write_totals(queue, totals))
+      return reason;
+  totals_.clear();
+  return std::nullopt;
 }
 
 std::optional<error> pull_table::remove(queue_id queue) {
   kinds_.erase(queue);
+  totals_.erase(queue);
   for (auto* table : {&remove_settings_, &remove_totals_}) {
     auto row = table->start();
     row.bind(queue.value);

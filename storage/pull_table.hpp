@@ -21,7 +21,15 @@ public:
   std::optional<error> insert(const queue_record& what);
 
   std::optional<error> set_settings(const update_pull_settings& what);
+
+  /// Totals of one batch are written at its end, once for each queue.
   std::optional<error> set_totals(const update_pull_totals& what);
+
+  /// Forgets totals that have not been written: a batch begins.
+  void clear_totals();
+
+  std::optional<error> write_totals();
+
   std::optional<error> remove(queue_id queue);
 
   /// Returns whether there is a pull queue of this number. Asks the file once
@@ -48,6 +56,8 @@ private:
   /// Of queues that exist. Kinds never change, and numbers are never given
   /// again.
   std::unordered_map<queue_id, queue_kind> kinds_;
+
+  std::unordered_map<queue_id, pull_totals> totals_;
 };
 
 } // namespace tidegate

@@ -59,6 +59,7 @@ sqlite_writer::commit(std::span<const record> batch) {
     return *changes.failure();
   tally_.clear();
   usage_.clear();
+  pulls_.clear_totals();
   std::vector<commit_answer> answers(batch.size());
   auto answer = answers.begin();
   for (auto& change : batch) {
@@ -70,6 +71,8 @@ sqlite_writer::commit(std::span<const record> batch) {
   if (auto reason = tally_.write())
     return *reason;
   if (auto reason = usage_.write())
+    return *reason;
+  if (auto reason = pulls_.write_totals())
     return *reason;
   if (auto reason = changes.commit())
     return *reason;

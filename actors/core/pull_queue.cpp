@@ -293,7 +293,7 @@ void pull_queue::update(const job& message, pull_transition& out) {
 }
 
 void pull_queue::store_totals(pull_transition& out) const {
-  out.records.push_back(update_pull_totals{queue_.id, queue_.totals});
+  out.store(update_pull_totals{queue_.id, queue_.totals});
 }
 
 // -- time ---------------------------------------------------------------------

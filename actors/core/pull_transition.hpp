@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -44,6 +46,18 @@ using pull_effect =
 struct pull_transition {
   std::vector<record> records;
   std::vector<pull_effect> effects;
+
+  /// Where among the records the totals are, which are stored once.
+  std::optional<std::size_t> totals_at;
+
+  void store(const update_pull_totals& totals) {
+    if (!totals_at) {
+      totals_at = records.size();
+      records.emplace_back(totals);
+    } else {
+      records[*totals_at] = totals;
+    }
+  }
 
   bool empty() const {
     return records.empty() && effects.empty();
