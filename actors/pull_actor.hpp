@@ -177,10 +177,10 @@ private:
   message_published settle_publish(insert_job& inserted,
                                    const commit_answer& answer, moment made);
   void settle(const settle_message& what, on_settled done,
-              const std::optional<job>& stored = std::nullopt);
+              const std::optional<job_record>& stored = std::nullopt);
   void read(const settle_message& what, on_settled done);
   void settle_elsewhere(const settle_message& what, on_settled done,
-                        const job& found);
+                        const job_record& found);
   void finish_hand_over(committed& message, const message_settled& result,
                         const pull_impl_actor& to, moment made,
                         const on_settled& done);

@@ -62,12 +62,7 @@ pull_state::make_record(const publish_message& what, moment now) {
 message_published pull_state::settle_publish(insert_job& inserted,
                                              const commit_answer& answer,
                                              moment made) {
-  const auto& shown = answer.existing ? *answer.existing : inserted.job;
-  message_published result;
-  result.id = {shown.id.seq, shown.id.tag};
-  result.published_at = shown.created_at;
-  result.visible_at = shown.due;
-  result.duplicate = answer.existing.has_value();
+  auto result = to_published(outcome_of(inserted, answer.existing));
   if (!answer.existing)
     queue_->stored(std::move(inserted.job), made, env_->now());
   return result;
@@ -201,7 +196,7 @@ auto pull_state::handle(const settle_messages& request)
 }
 
 void pull_state::settle(const settle_message& what, on_settled done,
-                        const std::optional<job>& stored) {
+                        const std::optional<job_record>& stored) {
   pull_transition t;
   auto decision = queue_->settle(what, stored, env_->now(), t);
   if (auto reason = std::get_if<error>(&decision)) {
@@ -236,7 +231,7 @@ void pull_state::read(const settle_message& what, on_settled done) {
             done(std::move(*reason));
           else if (!answer.found)
             done(error{errc::message_not_found, "Message not found"});
-          else if (answer.found->id.queue == id_)
+          else if (answer.found->job.id.queue == id_)
             settle(what, done, answer.found);
           else
             settle_elsewhere(what, done, *answer.found);
@@ -247,10 +242,10 @@ void pull_state::read(const settle_message& what, on_settled done) {
 
 /// It is in another queue: of another project there is nothing to be said.
 void pull_state::settle_elsewhere(const settle_message& what, on_settled done,
-                                  const job& found) {
+                                  const job_record& found) {
   self_
     ->request(queues_, caf::infinite,
-              find_pull_impl{project_, {}, found.id.queue, false, false})
+              find_pull_impl{project_, {}, found.job.id.queue, false, false})
     .then(
       [this, what, done, found](const pull_impl_actor&) {
         if (auto reason = unfit())
@@ -349,11 +344,7 @@ void pull_state::finish_hand_over(committed& message,
       both.successor = settle_publish(over->next, answer, made);
       continue;
     }
-    const auto& shown = answer.existing ? *answer.existing : over->next.job;
-    both.successor = message_published{{shown.id.seq, shown.id.tag},
-                                       shown.created_at,
-                                       shown.due,
-                                       answer.existing.has_value()};
+    both.successor = to_published(outcome_of(over->next, answer.existing));
     if (answer.existing)
       continue;
     // Nobody is told before the other queue knows.

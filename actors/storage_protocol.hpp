@@ -126,8 +126,7 @@ struct find_message {
 };
 
 struct message_found {
-  /// Without its history.
-  std::optional<job> found;
+  std::optional<job_record> found;
 };
 
 /// Asks how many dead letters fit a filter. Answered with `dead_letter_count`.

@@ -1,6 +1,10 @@
 #include "storage/job_row.hpp"
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
+
+#include "storage/number_list.hpp"
 
 namespace tidegate::job_row {
 
@@ -32,6 +36,22 @@ read_headers(std::string_view text) {
     text.remove_prefix(end + line_end.size());
   }
   return headers;
+}
+
+// Numbers: queue, number, tag, times in microseconds since 1970, and whether it
+// was there already.
+std::optional<successor> read_published(std::string_view text) {
+  auto numbers = read_numbers<std::int64_t>(text);
+  if (numbers.size() != 6)
+    return std::nullopt;
+  successor result;
+  result.id.queue.value = static_cast<std::uint32_t>(numbers[0]);
+  result.id.seq.value = static_cast<std::uint64_t>(numbers[1]);
+  result.id.tag = static_cast<std::uint64_t>(numbers[2]);
+  result.created_at = wall_time{duration{numbers[3]}};
+  result.eligible_at = wall_time{duration{numbers[4]}};
+  result.duplicate = numbers[5] != 0;
+  return result;
 }
 
 } // namespace
@@ -67,10 +87,13 @@ std::uint64_t take(sqlite::execution& row, job& out) {
 }
 
 void take_end(sqlite::execution& row, job& out) {
+  std::string published;
   row.take(out.dead_reason)
     .take(out.ended_at)
     .take(out.remove_at)
-    .take(out.dead_letter);
+    .take(out.dead_letter)
+    .take(published);
+  out.published = read_published(published);
 }
 
 void take_entry(sqlite::execution& row, history_entry& out) {
@@ -114,6 +137,14 @@ void bind_source(sqlite::execution& use, const job& what) {
     use.bind(what.source_queue)
       .bind(what.source_receives)
       .bind(what.dead_lettered_at);
+}
+
+void bind_published(sqlite::execution& use, const successor& what) {
+  use.bind_copy(write_numbers<std::int64_t>(
+    {what.id.queue.value, static_cast<std::int64_t>(what.id.seq.value),
+     static_cast<std::int64_t>(what.id.tag),
+     what.created_at.time_since_epoch().count(),
+     what.eligible_at.time_since_epoch().count(), what.duplicate}));
 }
 
 void bind_context(sqlite::execution& use, const job_context& context) {

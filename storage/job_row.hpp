@@ -24,7 +24,7 @@ inline constexpr char context_columns[] = "headers, traceparent, tracestate";
 
 /// What `ended` has beyond them, in the order of `take_end`.
 inline constexpr char end_columns[] =
-  "dead_reason, ended_at, remove_at, dead_letter";
+  "dead_reason, ended_at, remove_at, dead_letter, published";
 
 /// The entry that came with the end of a job, in the order of `take_entry`.
 inline constexpr char last_entry_columns[] =
@@ -57,6 +57,9 @@ void bind_text(sqlite::execution& use, const std::string& value);
 /// Binds the three columns that say where a message came from: nulls where it
 /// was published in its queue.
 void bind_source(sqlite::execution& use, const job& what);
+
+/// Binds the column that says what an ack published.
+void bind_published(sqlite::execution& use, const successor& what);
 
 /// Binds the three columns of a context.
 void bind_context(sqlite::execution& use, const job_context& context);

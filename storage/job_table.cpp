@@ -49,7 +49,7 @@ std::string copy_to_ended() {
   return "INSERT INTO ended ("s + job_row::columns + ", key_queue, "
          + job_row::end_columns + ", " + job_row::last_entry_columns
          + ") SELECT " + ended_part
-         + ", key_queue, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
+         + ", key_queue, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? "
            "FROM jobs WHERE seq = ? AND queue = ?";
 }
 
@@ -77,8 +77,10 @@ job_table::job_table(sqlite::connection& db)
                     "RETURNING entries"),
     copy_to_ended_(db, copy_to_ended()),
     delete_live_(db, "DELETE FROM jobs WHERE seq = ?"),
+    set_published_(db, "UPDATE ended SET published = ? WHERE seq = ?"),
     move_(db, "UPDATE jobs SET "s + mutable_part + ", " + moved_part
-                + " WHERE seq = ? AND queue = ?"),
+                + ", entries = entries + ? WHERE seq = ? AND queue = ? "
+                  "RETURNING entries"),
     deliveries_(db,
                 "SELECT deliveries FROM jobs WHERE seq = ? AND queue = ?") {
   // nop
@@ -156,20 +158,30 @@ std::optional<error> job_table::take_key_over(const job& what) {
 // -- update -------------------------------------------------------------------
 
 std::optional<error> job_table::update(const update_job& what) {
-  auto change = update_.start();
-  bind_mutable_part(change, what.job);
-  change.bind(what.entry.has_value())
+  auto use = update_.start();
+  bind_mutable_part(use, what.job);
+  use.bind(what.entry.has_value())
     .bind(what.job.id.seq.value)
     .bind(what.job.id.queue.value);
-  if (!change.next()) {
-    auto reason = change.failure();
-    return reason ? reason : not_live(what.job);
+  auto was_live = change(use, what.job.id.seq, what.entry);
+  if (!was_live)
+    return was_live.reason();
+  return *was_live ? std::nullopt : std::optional{not_live(what.job)};
+}
+
+result<bool> job_table::change(sqlite::execution& use, job_seq seq,
+                               const std::optional<history_entry>& entry) {
+  if (!use.next()) {
+    if (auto reason = use.failure())
+      return *reason;
+    return false;
   }
   std::uint64_t entries = 0;
-  change.take(entries);
-  if (!what.entry)
-    return std::nullopt;
-  return history_.add(what.job.id.seq, entries, *what.entry);
+  use.take(entries);
+  if (entry)
+    if (auto reason = history_.add(seq, entries, *entry))
+      return *reason;
+  return true;
 }
 
 // -- end ----------------------------------------------------------------------
@@ -198,18 +210,29 @@ std::optional<error> job_table::end(const job& what,
 std::optional<error> job_table::move(const move_message& what,
                                      commit_answer& answer) {
   auto& message = what.job;
-  auto change = move_.start();
-  bind_mutable_part(change, message);
-  change.bind(what.to.value)
+  auto use = move_.start();
+  bind_mutable_part(use, message);
+  use.bind(what.to.value)
     .bind(message.eligible_at)
     .bind(message.replays)
     .bind(message.background);
-  job_row::bind_source(change, message);
-  change.bind(message.id.seq.value).bind(message.id.queue.value);
-  if (auto reason = change.run())
-    return reason;
-  answer.done = db_.changes() == 1;
+  job_row::bind_source(use, message);
+  use.bind(what.entry.has_value())
+    .bind(message.id.seq.value)
+    .bind(message.id.queue.value);
+  auto moved = change(use, message.id.seq, what.entry);
+  if (!moved)
+    return moved.reason();
+  answer.done = *moved;
   return std::nullopt;
+}
+
+std::optional<error> job_table::set_published(job_seq seq,
+                                              const successor& what) {
+  auto use = set_published_.start();
+  job_row::bind_published(use, what);
+  use.bind(seq.value);
+  return use.run();
 }
 
 result<std::optional<std::uint64_t>> job_table::deliveries(job_id id) {

@@ -29,8 +29,11 @@ public:
   std::optional<error> end(const job& what,
                            const std::optional<history_entry>& entry);
 
-  /// Moves a live message to a queue that exists. Answers whether it was live
-  /// where the record says.
+  /// Says what the ack of an ended message published.
+  std::optional<error> set_published(job_seq seq, const successor& what);
+
+  /// Moves a live message to a queue that exists and adds to its history.
+  /// Answers whether it was live where the record says.
   std::optional<error> move(const move_message& what, commit_answer& answer);
 
   /// Returns how often a live job has been delivered, nothing where its queue
@@ -38,6 +41,11 @@ public:
   result<std::optional<std::uint64_t>> deliveries(job_id id);
 
 private:
+  /// Runs an update that tells how many entries there are now, and adds
+  /// `entry`. Answers whether the job was there.
+  result<bool> change(sqlite::execution& use, job_seq seq,
+                      const std::optional<history_entry>& entry);
+
   std::optional<error> reserve_key(const insert_job& what,
                                    commit_answer& answer);
   std::optional<error> take_key_over(const job& what);
@@ -52,6 +60,7 @@ private:
   sqlite::statement update_;
   sqlite::statement copy_to_ended_;
   sqlite::statement delete_live_;
+  sqlite::statement set_published_;
   sqlite::statement move_;
   sqlite::statement deliveries_;
 };

@@ -16,14 +16,7 @@ void forget_end(job& stored) {
   stored.ended_at.reset();
   stored.remove_at.reset();
   stored.dead_letter = false;
-}
-
-void add(job_record& to, const history_entry& entry) {
-  to.history.push_back(entry);
-  if (to.history.size() <= history_max)
-    return;
-  to.history.erase(to.history.begin());
-  ++to.history_dropped;
+  stored.published.reset();
 }
 
 } // namespace

@@ -32,6 +32,8 @@ std::optional<error> memory_changes::apply_one(const move_message& what,
   change(next.job, what.job);
   change_life(next.job, what.job);
   next.job.id.queue = what.to;
+  if (what.entry)
+    add(next, *what.entry);
   set(where_.live, what.job.id.seq, next);
   answer.done = true;
   return std::nullopt;
@@ -49,6 +51,9 @@ std::optional<error> memory_changes::apply_one(const hand_over& what,
     return reason;
   if (auto reason = apply_one(what.next, answer))
     return reason;
+  auto ended = where_.ended.at(what.message.id.seq);
+  ended.job.published = outcome_of(what.next, answer.existing);
+  set(where_.ended, what.message.id.seq, std::move(ended));
   answer.done = true;
   return std::nullopt;
 }

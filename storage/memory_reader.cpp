@@ -94,12 +94,12 @@ public:
     return found;
   }
 
-  result<std::optional<job>> find_message(job_seq seq,
-                                          std::uint64_t tag) override {
+  result<std::optional<job_record>> find_message(job_seq seq,
+                                                 std::uint64_t tag) override {
     std::lock_guard guard{contents_->mutex};
-    std::optional<job> found;
+    std::optional<job_record> found;
     if (auto* present = row(seq); present && present->job.id.tag == tag)
-      found = present->job;
+      found = *present;
     return found;
   }
 

@@ -21,6 +21,15 @@ inline void change(job& stored, const job& what) {
   stored.reported_delivery = what.reported_delivery;
 }
 
+/// Adds to the history of a job, which keeps the newest entries.
+inline void add(job_record& to, const history_entry& entry) {
+  to.history.push_back(entry);
+  if (to.history.size() <= history_max)
+    return;
+  to.history.erase(to.history.begin());
+  ++to.history_dropped;
+}
+
 /// Takes over where a message came from: nothing, where it was published in its
 /// queue.
 inline void take_source(job& stored, const job& what) {

@@ -429,6 +429,10 @@ constexpr const char* migrations[] = {
     ALTER TABLE pull_queues ADD COLUMN fifo INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE operations ADD COLUMN source TEXT NOT NULL DEFAULT '';
   )",
+  // Version 5. What the ack of a message published.
+  R"(
+    ALTER TABLE ended ADD COLUMN published TEXT;
+  )",
 };
 
 error refusal(std::string message) {

@@ -44,17 +44,14 @@ public:
   }
 
   result<std::optional<job_record>> find(job_id id) override {
-    return read<std::optional<job_record>>([&] { return find_now(id); });
+    return read<std::optional<job_record>>(
+      [&] { return with_history(jobs_.find(id.queue, id.seq), id.tag); });
   }
 
-  result<std::optional<job>> find_message(job_seq seq,
-                                          std::uint64_t tag) override {
-    return read<std::optional<job>>([&]() -> result<std::optional<job>> {
-      auto found = without_history(jobs_.find(seq));
-      if (found && *found && (*found)->id.tag != tag)
-        found->reset();
-      return found;
-    });
+  result<std::optional<job_record>> find_message(job_seq seq,
+                                                 std::uint64_t tag) override {
+    return read<std::optional<job_record>>(
+      [&] { return with_history(jobs_.find(seq), tag); });
   }
 
   result<std::optional<job>>
@@ -133,7 +130,9 @@ private:
                                     std::span<const job_seq> seqs,
                                     std::size_t payload_bytes_max);
 
-  result<std::optional<job_record>> find_now(job_id id);
+  /// Adds the history, where it is the job of this tag.
+  result<std::optional<job_record>> with_history(job_queries::answer found,
+                                                 std::uint64_t tag);
 
   std::optional<error> add_history(job_queries::found& what);
 
@@ -166,11 +165,11 @@ sqlite_reader::load_now(queue_id queue, std::span<const job_seq> seqs,
   return loaded;
 }
 
-result<std::optional<job_record>> sqlite_reader::find_now(job_id id) {
-  auto found = jobs_.find(id.queue, id.seq);
+result<std::optional<job_record>>
+sqlite_reader::with_history(job_queries::answer found, std::uint64_t tag) {
   if (!found)
     return found.reason();
-  if (!*found || (*found)->record.job.id != id)
+  if (!*found || (*found)->record.job.id.tag != tag)
     return std::optional<job_record>{};
   if (auto reason = add_history(**found))
     return *reason;

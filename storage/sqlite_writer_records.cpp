@@ -180,7 +180,8 @@ std::optional<error> sqlite_writer::apply(const hand_over& what,
   if (auto reason = apply(what.next, answer))
     return reason;
   answer.done = true;
-  return std::nullopt;
+  return jobs_.set_published(what.message.id.seq,
+                             outcome_of(what.next, answer.existing));
 }
 
 // -- operations and API keys --------------------------------------------------

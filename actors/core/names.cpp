@@ -59,6 +59,10 @@ const char* to_string(delivery_status status) {
       return "nacked";
     case delivery_status::replayed:
       return "replayed";
+    case delivery_status::lease_nacked:
+      return "lease_nacked";
+    case delivery_status::lease_released:
+      return "lease_released";
   }
   return "unknown";
 }

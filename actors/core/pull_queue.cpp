@@ -99,7 +99,7 @@ void pull_queue::take_up(const live_job& m, moment now) {
     groups_.open_at(group, m.seq, due);
   if (m.waits_for == wait_kind::dead_letter_queue) {
     jobs_.take_out(m.seq);
-    leaving_.push_back(to_job(m, queue_.id));
+    leaving_.push_back({to_job(m, queue_.id), std::nullopt});
   }
   if (!leased)
     return;
@@ -232,11 +232,11 @@ void pull_queue::come_back(const move_message& what, moment now,
   m.dead_lettered_at.reset();
   if (queue_.pull.max_receive_count == 0) {
     m.status = job_status::processing;
-    update(m, out);
+    update(m, out, what.entry);
     return;
   }
   jobs_.take_out(m.id.seq);
-  give_up(std::move(m), now, out);
+  give_up({std::move(m), what.entry}, now, out);
 }
 
 bool pull_queue::loaded(std::vector<job>&& messages) {
@@ -283,13 +283,14 @@ void pull_queue::forget(job_seq seq) {
   groups_.open(group, seq, jobs_);
 }
 
-void pull_queue::update(const job& message, pull_transition& out) {
+void pull_queue::update(const job& message, pull_transition& out,
+                        const std::optional<history_entry>& entry) {
   ++unstored_[message.id.seq];
   if (!loading_.empty())
     changed_while_loading_.insert(message.id.seq);
   if (redrives_ > 0)
     changed_.insert(message.id.seq);
-  out.records.push_back(update_job{message, std::nullopt});
+  out.records.push_back(update_job{message, entry});
 }
 
 void pull_queue::store_totals(pull_transition& out) const {
@@ -316,7 +317,7 @@ pull_transition pull_queue::advance(moment now) {
 void pull_queue::end_leases(moment now, pull_transition& out) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now.steady) {
     ++queue_.totals.expired;
-    end_lease(deadlines_.begin()->second, duration{0}, now, out);
+    end_lease(deadlines_.begin()->second, duration{0}, now, std::nullopt, out);
   }
 }
 
@@ -324,8 +325,8 @@ void pull_queue::send_leaving(moment now, pull_transition& out) {
   if (leaving_.empty())
     return;
   if (dead_letters_) {
-    for (auto& m : std::exchange(leaving_, {}))
-      move_to(*dead_letters_, std::move(m), now, out);
+    for (auto& what : std::exchange(leaving_, {}))
+      move_to(*dead_letters_, std::move(what), now, out);
   } else if (!asked_for_dead_letters_) {
     asked_for_dead_letters_ = true;
     out.effects.push_back(find_dead_letter_queue{});

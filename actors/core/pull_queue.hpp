@@ -30,6 +30,9 @@ struct read_message {};
 
 using settle_decision = std::variant<message_settled, error, read_message>;
 
+/// Returns what is answered to who published it.
+message_published to_published(const successor& what);
+
 // -- the queue ----------------------------------------------------------------
 
 /// Decides everything about one pull queue: who receives which message, when a
@@ -77,9 +80,12 @@ public:
   pull_transition returned(const return_messages& what, moment now);
 
   /// Decides about a received message and adds what follows to `out`. `stored`
-  /// is what was read: it may be any job, but none of another project.
+  /// is what was read: it may be any job, but none of another project. What is
+  /// said under a receipt handle can be said again and is answered as it was
+  /// the first time, as long as the message is kept and this is one of its
+  /// last `history_max` answers.
   settle_decision settle(const settle_message& what,
-                         const std::optional<job>& stored, moment now,
+                         const std::optional<job_record>& stored, moment now,
                          pull_transition& out);
 
   /// Lets `successor` be published in the same commit as the ack in `out`.
@@ -198,6 +204,13 @@ private:
     std::optional<steady_time> deadline;
   };
 
+  /// A message that goes to the dead-letter queue, without its payload.
+  struct leaving_message {
+    job message;
+    /// Is stored with the move.
+    std::optional<history_entry> entry;
+  };
+
   struct waiter {
     waiter_id id = 0;
     std::size_t limit = 1;
@@ -236,18 +249,23 @@ private:
   message_settled settle_lease(const settle_message& what, lease& l, moment now,
                                pull_transition& out);
   settle_decision settle_other(const settle_message& what,
-                               const std::optional<job>& stored) const;
+                               const std::optional<job_record>& stored) const;
   void ack(job_seq seq, moment now, pull_transition& out);
   wall_time end_lease(job_seq seq, duration wait, moment now,
+                      const std::optional<history_entry>& entry,
                       pull_transition& out);
-  wall_time give_back(job_seq seq, moment now, pull_transition& out);
+  void give_back(job_seq seq, moment now,
+                 const std::optional<history_entry>& entry,
+                 pull_transition& out);
   wall_time extend(job_seq seq, duration wait, moment now,
                    pull_transition& out);
   job take_lease(job_seq seq);
   void make_available(job&& message, steady_time due, moment now,
+                      const std::optional<history_entry>& entry,
                       pull_transition& out);
-  void give_up(job&& message, moment now, pull_transition& out);
-  void move_to(queue_id to, job&& message, moment now, pull_transition& out);
+  void give_up(leaving_message&& what, moment now, pull_transition& out);
+  void move_to(queue_id to, leaving_message&& what, moment now,
+               pull_transition& out);
   bool is_spent(const job& message) const;
 
   // -- memory and records -----------------------------------------------------
@@ -255,7 +273,8 @@ private:
   bool has_room(const job& message) const;
   void keep(job&& message);
   std::optional<job> take_loaded(job_seq seq);
-  void update(const job& message, pull_transition& out);
+  void update(const job& message, pull_transition& out,
+              const std::optional<history_entry>& entry = std::nullopt);
   void store_totals(pull_transition& out) const;
   void forget(job_seq seq);
 
@@ -289,8 +308,7 @@ private:
   /// The dead-letter queue, as far as it is known, and whether it is asked for.
   std::optional<queue_id> dead_letters_;
   bool asked_for_dead_letters_ = false;
-  /// Messages that go there, without their payloads.
-  std::vector<job> leaving_;
+  std::vector<leaving_message> leaving_;
 };
 
 } // namespace tidegate

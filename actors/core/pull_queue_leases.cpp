@@ -21,69 +21,93 @@ error not_found() {
   return {errc::message_not_found, "Message not found"};
 }
 
-callback_kind to_callback(settle_message::kind what) {
-  switch (what) {
-    case settle_message::kind::ack:
-      return callback_kind::ack;
-    case settle_message::kind::nack:
-      return callback_kind::nack;
-    case settle_message::kind::release:
-      return callback_kind::release;
-    case settle_message::kind::extend:
-      break;
-  }
-  return callback_kind::none;
+/// @pre `what` is `nack` or `release`
+delivery_status status_of(settle_message::kind what) {
+  return what == settle_message::kind::nack ? delivery_status::lease_nacked
+                                            : delivery_status::lease_released;
 }
 
-/// Returns whether exactly this has been said before.
-bool is_repeat(const settle_message& what, const job& m) {
-  return what.handle && what.what != settle_message::kind::extend
-         && m.reported == to_callback(what.what)
-         && *what.handle == make_receipt(what.id, m.reported_delivery);
+/// What is kept of a lease that was ended under its handle, so that the same
+/// can be said again.
+std::optional<history_entry> entry_of(const settle_message& what, const job& m,
+                                      duration wait, moment now) {
+  if (!what.handle)
+    return std::nullopt;
+  history_entry result;
+  result.attempt = m.attempts;
+  result.delivery = m.deliveries;
+  result.status = status_of(what.what);
+  result.retry_after = wait;
+  result.at = now.wall;
+  return result;
 }
 
-message_settled repeated(const settle_message& what, const job& m) {
+bool is_of(const settle_message& what, std::uint64_t delivery) {
+  return *what.handle == make_receipt(what.id, delivery);
+}
+
+/// Returns what was answered when exactly this was said before, if it was. An
+/// extension said again extends once more, or comes too late.
+std::optional<message_settled> find_repeat(const settle_message& what,
+                                           const job_record& stored) {
+  if (!what.handle || what.what == settle_message::kind::extend)
+    return std::nullopt;
   message_settled result;
   result.id = what.id;
   result.duplicate = true;
-  result.visible_at = m.due;
-  return result;
+  if (what.what == settle_message::kind::ack) {
+    const auto& m = stored.job;
+    if (m.reported != callback_kind::ack || !is_of(what, m.reported_delivery))
+      return std::nullopt;
+    if (m.published)
+      result.successor = to_published(*m.published);
+    return result;
+  }
+  for (const auto& entry : stored.history)
+    if (entry.status == status_of(what.what) && is_of(what, entry.delivery)) {
+      result.visible_at = after(entry.at,
+                                entry.retry_after.value_or(duration{0}));
+      return result;
+    }
+  return std::nullopt;
 }
 
 } // namespace
 
+message_published to_published(const successor& what) {
+  return {{what.id.seq, what.id.tag},
+          what.created_at,
+          what.eligible_at,
+          what.duplicate};
+}
+
 settle_decision pull_queue::settle(const settle_message& what,
-                                   const std::optional<job>& stored, moment now,
-                                   pull_transition& out) {
+                                   const std::optional<job_record>& stored,
+                                   moment now, pull_transition& out) {
   // What no message can be called was never one.
   if (what.id.seq == job_seq{})
     return not_found();
   auto i = leases_.find(what.id.seq);
-  if (i == leases_.end() || i->second.message.id.tag != what.id.tag)
-    return settle_other(what, stored);
-  auto& l = i->second;
-  auto present = make_receipt(what.id, l.message.deliveries);
-  if (!what.handle || *what.handle == present)
-    return settle_lease(what, l, now, out);
-  if (is_repeat(what, l.message))
-    return repeated(what, l.message);
-  return not_in_flight();
+  auto leased = i != leases_.end() && i->second.message.id.tag == what.id.tag;
+  if (leased && (!what.handle || is_of(what, i->second.message.deliveries)))
+    return settle_lease(what, i->second, now, out);
+  return settle_other(what, stored);
 }
 
-/// It is not leased, or is not here. What this queue has given up on is known
-/// by the name that it has with it.
+/// It is not leased, or under another handle, or is not here. What this queue
+/// has given up on is known by the name that it has with it.
 settle_decision
 pull_queue::settle_other(const settle_message& what,
-                         const std::optional<job>& stored) const {
+                         const std::optional<job_record>& stored) const {
   if (!stored)
     return read_message{};
-  auto is_known = stored->id.tag == what.id.tag
-                  && (stored->id.queue == queue_.id
-                      || stored->source_queue == queue_.name);
+  const auto& m = stored->job;
+  auto is_known = m.id.tag == what.id.tag
+                  && (m.id.queue == queue_.id || m.source_queue == queue_.name);
   if (!is_known)
     return not_found();
-  if (is_repeat(what, *stored))
-    return repeated(what, *stored);
+  if (auto repeat = find_repeat(what, *stored))
+    return *std::move(repeat);
   return not_in_flight();
 }
 
@@ -92,21 +116,23 @@ message_settled pull_queue::settle_lease(const settle_message& what, lease& l,
   auto seq = what.id.seq;
   message_settled result;
   result.id = what.id;
-  if (what.what != settle_message::kind::extend) {
-    l.message.reported = to_callback(what.what);
-    l.message.reported_delivery = l.message.deliveries;
-  }
   switch (what.what) {
     case settle_message::kind::ack:
+      l.message.reported = callback_kind::ack;
+      l.message.reported_delivery = l.message.deliveries;
       ++queue_.totals.acked;
       ack(seq, now, out);
       break;
-    case settle_message::kind::nack:
+    case settle_message::kind::nack: {
       ++queue_.totals.nacked;
-      result.visible_at = end_lease(seq, what.wait, now, out);
+      auto wait = is_spent(l.message) ? duration{0} : what.wait;
+      result.visible_at = end_lease(seq, wait, now,
+                                    entry_of(what, l.message, wait, now), out);
       break;
+    }
     case settle_message::kind::release:
-      result.visible_at = give_back(seq, now, out);
+      give_back(seq, now, entry_of(what, l.message, duration{0}, now), out);
+      result.visible_at = now.wall;
       break;
     case settle_message::kind::extend:
       result.visible_at = extend(seq, what.wait, now, out);
@@ -151,29 +177,32 @@ bool pull_queue::is_spent(const job& message) const {
 
 /// The lease has ended without an ack. Returns when the message is available.
 wall_time pull_queue::end_lease(job_seq seq, duration wait, moment now,
+                                const std::optional<history_entry>& entry,
                                 pull_transition& out) {
   auto m = take_lease(seq);
   if (is_spent(m)) {
     m.due = now.wall;
-    give_up(std::move(m), now, out);
+    give_up({std::move(m), entry}, now, out);
     return now.wall;
   }
-  make_available(std::move(m), after(now.steady, wait), now, out);
+  make_available(std::move(m), after(now.steady, wait), now, entry, out);
   return after(now.wall, wait);
 }
 
 /// The delivery does not count, and the message keeps its place.
-wall_time pull_queue::give_back(job_seq seq, moment now, pull_transition& out) {
+void pull_queue::give_back(job_seq seq, moment now,
+                           const std::optional<history_entry>& entry,
+                           pull_transition& out) {
   auto m = take_lease(seq);
   --m.attempts;
   auto due = queue_.pull.fifo ? now.steady : jobs_.find(seq)->due;
-  make_available(std::move(m), due, now, out);
-  return to_wall(due, now);
+  make_available(std::move(m), due, now, entry, out);
 }
 
 /// What was leased can be received at `due`. On a fifo queue it keeps its place
 /// and its group waits until then.
 void pull_queue::make_available(job&& message, steady_time due, moment now,
+                                const std::optional<history_entry>& entry,
                                 pull_transition& out) {
   auto seq = message.id.seq;
   auto later = due > now.steady;
@@ -191,7 +220,7 @@ void pull_queue::make_available(job&& message, steady_time due, moment now,
     else
       groups_.open(group, seq, jobs_);
   }
-  update(message, out);
+  update(message, out, entry);
 }
 
 wall_time pull_queue::extend(job_seq seq, duration wait, moment now,
@@ -210,19 +239,22 @@ wall_time pull_queue::extend(job_seq seq, duration wait, moment now,
 
 /// The message leaves. Where it is not known yet where to, it is stored that it
 /// does, so that its lease does not end once more after a death.
-void pull_queue::give_up(job&& message, moment now, pull_transition& out) {
+void pull_queue::give_up(leaving_message&& what, moment now,
+                         pull_transition& out) {
   if (!dead_letters_) {
+    auto& message = what.message;
     message.status = job_status::processing;
     message.waits_for = wait_kind::dead_letter_queue;
-    update(message, out);
+    update(message, out, std::exchange(what.entry, std::nullopt));
   }
-  leaving_.push_back(std::move(message));
+  leaving_.push_back(std::move(what));
   send_leaving(now, out);
 }
 
 /// Moves a message that has been received too often.
-void pull_queue::move_to(queue_id to, job&& message, moment now,
+void pull_queue::move_to(queue_id to, leaving_message&& what, moment now,
                          pull_transition& out) {
+  auto& message = what.message;
   message.source_queue = queue_.name;
   message.source_receives = message.attempts;
   message.dead_lettered_at = now.wall;
@@ -233,7 +265,8 @@ void pull_queue::move_to(queue_id to, job&& message, moment now,
   message.eligible_at = now.wall;
   ++queue_.totals.dead_lettered;
   forget(message.id.seq);
-  out.records.push_back(move_message{std::move(message), to});
+  out.records.push_back(
+    move_message{std::move(message), to, std::move(what.entry)});
 }
 
 pull_transition pull_queue::returned(const return_messages& what, moment now) {
@@ -244,7 +277,7 @@ pull_transition pull_queue::returned(const return_messages& what, moment now) {
         || make_receipt(item.id, i->second.message.deliveries) != item.handle)
       continue;
     --queue_.totals.received;
-    give_back(item.id.seq, now, out);
+    give_back(item.id.seq, now, std::nullopt, out);
   }
   if (!out.records.empty())
     store_totals(out);

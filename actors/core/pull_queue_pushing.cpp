@@ -80,7 +80,7 @@ std::optional<steady_time> pull_queue::next_push(moment now) const {
 void pull_queue::give_back_interrupted(moment now, pull_transition& out) {
   for (auto seq : std::exchange(interrupted_, {})) {
     --queue_.totals.received;
-    give_back(seq, now, out);
+    give_back(seq, now, std::nullopt, out);
   }
 }
 
@@ -103,12 +103,13 @@ pull_transition pull_queue::delivered(job_seq seq, std::uint64_t number,
       break;
     case outcome::kind::defer:
       --queue_.totals.received;
-      give_back(seq, now, out);
+      give_back(seq, now, std::nullopt, out);
       break;
     case outcome::kind::failure: {
       ++queue_.totals.nacked;
       auto n = i->second.message.attempts;
-      end_lease(seq, retry_wait(queue_.settings.backoff, n, lot), now, out);
+      end_lease(seq, retry_wait(queue_.settings.backoff, n, lot), now,
+                std::nullopt, out);
       break;
     }
   }

@@ -46,6 +46,10 @@ tally count(const std::vector<history_entry>& history) {
         must(result.interrupted.insert(entry.delivery).second,
              "a delivery is interrupted once");
         break;
+      case delivery_status::lease_nacked:
+      case delivery_status::lease_released:
+        must(false, "a job has no leases");
+        break;
       case delivery_status::replayed:
         result.counted.merge(result.attempts);
         result = {{},

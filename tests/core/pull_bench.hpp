@@ -68,7 +68,8 @@ public:
     if (std::holds_alternative<read_message>(decision)) {
       auto row = rows_.find(id.seq);
       must(row != rows_.end(), "what is asked for was stored");
-      decision = value_->settle(m, row->second, now(), t);
+      decision = value_->settle(m, job_record{row->second, histories_[id.seq]},
+                                now(), t);
     }
     take(std::move(t));
     settle();
@@ -230,15 +231,15 @@ private:
 
   void apply(const record& r, commit_answer& answer) {
     if (auto update = std::get_if<update_job>(&r)) {
-      write(update->job);
+      write(update->job, update->entry);
     } else if (auto end = std::get_if<end_job>(&r)) {
-      write(end->job);
+      write(end->job, end->entry);
     } else if (auto move = std::get_if<move_message>(&r)) {
       answer.done = failing_moves == 0;
       if (!answer.done) {
         --failing_moves;
       } else {
-        write(move->job);
+        write(move->job, move->entry);
         rows_[move->job.id.seq].id.queue = move->to;
       }
     } else if (auto remove = std::get_if<remove_jobs>(&r)) {
@@ -260,7 +261,9 @@ private:
   }
 
   /// The payload stays as it was published.
-  void write(const job& m) {
+  void write(const job& m, const std::optional<history_entry>& entry) {
+    if (entry)
+      histories_[m.id.seq].push_back(*entry);
     auto& row = rows_.at(m.id.seq);
     auto kept = row.payload;
     row = m;
@@ -297,6 +300,7 @@ private:
   queue_record queue_;
   std::optional<pull_queue> value_;
   std::map<job_seq, job> rows_;
+  std::map<job_seq, std::vector<history_entry>> histories_;
   std::map<waiter_id, std::vector<message_view>> handed_;
   std::vector<delivery> under_way_;
   std::vector<pull_transition> waiting_;

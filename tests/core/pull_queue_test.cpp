@@ -106,7 +106,7 @@ TEST_CASE("a message is found in its queue and where that gave up on it") {
   what.id = id;
   auto say = [&](const job& stored) {
     pull_transition t;
-    auto decision = w.value().settle(what, stored, w.now(), t);
+    auto decision = w.value().settle(what, job_record{stored, {}}, w.now(), t);
     CHECK(t.empty());
     return decision;
   };
@@ -199,6 +199,60 @@ TEST_CASE("a handle of an earlier lease changes nothing") {
   CHECK(is(w.say(kind::ack, id, first[0].handle), errc::message_not_in_flight));
   CHECK(is_done(w.say(kind::nack, id, first[0].handle), true));
   CHECK(is_done(w.say(kind::ack, id, second[0].handle)));
+}
+
+TEST_CASE("what is said again is answered as it was, whatever came after") {
+  pull_bench w{receives(3)};
+  auto id = w.publish();
+  std::vector<std::pair<settle_message, wall_time>> said;
+  auto say = [&](kind what, duration wait) {
+    auto got = w.consume();
+    REQUIRE(got.size() == 1);
+    auto decision = w.say(what, id, got[0].handle, wait);
+    REQUIRE(is_done(decision));
+    settle_message call;
+    call.what = what;
+    call.handle = got[0].handle;
+    said.emplace_back(call, std::get<message_settled>(decision).visible_at);
+  };
+  auto check = [&] {
+    for (const auto& [call, visible_at] : said) {
+      auto again = w.say(call.what, id, call.handle);
+      REQUIRE(is_done(again, true));
+      CHECK(std::get<message_settled>(again).visible_at == visible_at);
+      auto other = call.what == kind::nack ? kind::release : kind::nack;
+      for (auto what : {kind::ack, kind::extend, other})
+        CHECK(is(w.say(what, id, call.handle), errc::message_not_in_flight));
+    }
+  };
+  say(kind::nack, std::chrono::seconds{10});
+  check();
+  w.pass(std::chrono::seconds{10});
+  say(kind::release, duration{0});
+  check();
+  say(kind::nack, std::chrono::seconds{20});
+  w.pass(std::chrono::seconds{60});
+  check();
+  say(kind::nack, std::chrono::seconds{30});
+  check();
+  CHECK(w.row(id).id.queue == queue_id{2});
+  w.restart();
+  check();
+  CHECK(w.value().view(w.now()).queue.totals.nacked == 3);
+}
+
+TEST_CASE("an ack is said again while it is kept, by its handle alone") {
+  pull_bench w;
+  auto id = w.publish();
+  auto first = w.consume()[0].handle;
+  w.say(kind::nack, id, first);
+  auto second = w.consume()[0].handle;
+  w.say(kind::ack, id, second);
+  w.restart();
+  CHECK(is_done(w.say(kind::ack, id, second), true));
+  CHECK(is_done(w.say(kind::nack, id, first), true));
+  CHECK(is(w.say(kind::ack, id, first), errc::message_not_in_flight));
+  CHECK(is(w.say(kind::ack, id), errc::message_not_in_flight));
 }
 
 TEST_CASE("a nack with a delay and an extension move the time") {

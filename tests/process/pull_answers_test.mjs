@@ -32,6 +32,27 @@ for (const [word, fields] of Object.entries({ ack: {}, nack: { delay_seconds: 1 
       await refusesLate(queue.settle(other, message));
   });
 
+test('the same nack again is answered as the first while another worker has the message', { timeout }, async (t) => {
+  const { queue } = await startPull(t);
+  const message = await publishAndReceive(queue);
+  const first = await accepts(queue.settle('nack', message));
+  const [second] = await queue.consume();
+  const again = await accepts(queue.settle('nack', message));
+  assert.deepEqual(again, { ...contentOf(first), duplicate: true });
+  await accepts(queue.settle('ack', second));
+});
+
+test('the same nack again is answered as the first after another one of a later lease', { timeout }, async (t) => {
+  const { queue } = await startPull(t, { max_receive_count: 0 });
+  const message = await publishAndReceive(queue);
+  await accepts(queue.settle('nack', message));
+  const [second] = await queue.consume();
+  await accepts(queue.settle('nack', second));
+  const again = await accepts(queue.settle('nack', message));
+  assert.equal(again.duplicate, true);
+  assert.equal((await queue.stats()).nacked_total, 2);
+});
+
 test('the nack that made a dead letter can be said again', { timeout }, async (t) => {
   const { server, queue, dead } = await startPull(t, { max_receive_count: 1 });
   const message = await publishAndReceive(queue);
@@ -43,6 +64,34 @@ test('the nack that made a dead letter can be said again', { timeout }, async (t
   const { nacked_total, dead_lettered_total, dlq_count } = await queue.stats();
   assert.deepEqual([nacked_total, dead_lettered_total, dlq_count], [1, 1, 1]);
   assert.equal((await dead.consumeAll()).length, 1);
+});
+
+test('an ack that publishes, said again, publishes once and says what it published', { timeout }, async (t) => {
+  const { server, queue } = await startPull(t);
+  const message = await publishAndReceive(queue);
+  const fields = { publish: { payload: { n: 2 } } };
+  const first = await accepts(queue.settle('ack', message, fields));
+  assert.match(first.published.message_id, /^qmsg_/);
+  const again = await accepts(queue.settle('ack', message, fields));
+  await server.killAndStart();
+  const late = await accepts(queue.settle('ack', message, fields));
+  assert.deepEqual([again.duplicate, late.duplicate], [true, true]);
+  assert.equal((await queue.stats()).available, 1);
+  assert.deepEqual([again.published?.message_id, late.published?.message_id], Array(2).fill(first.published.message_id));
+});
+
+test('an entry that stands twice in a batch is done once, and the second one is a repeat', { timeout }, async (t) => {
+  const { queue } = await startPull(t);
+  await queue.publishBulk(3);
+  const [one, two, three] = (await queue.consume({ max_messages: 3 }))
+    .map(({ message_id, receipt_handle }) => ({ message_id, receipt_handle }));
+  const stale = { ...two, receipt_handle: one.receipt_handle };
+  const { results } = await queue.ask('POST', 'ack_batch', { queue: 'out', entries: [one, one, stale, two, three, two] });
+  assert.deepEqual(results.map(({ ok, duplicate }) => [ok, duplicate ?? false]),
+    [[true, false], [true, true], [false, false], [true, false], [true, false], [true, true]]);
+  const again = await queue.ask('POST', 'ack_batch', { queue: 'out', entries: [three, two, one] });
+  assert.deepEqual(again.results.map(({ duplicate }) => duplicate), [true, true, true]);
+  assert.deepEqual([(await queue.stats()).acked_total, (await queue.stats()).in_flight], [3, 0]);
 });
 
 // -- dead letters -------------------------------------------------------------

@@ -232,6 +232,23 @@ TEMPLATE_TEST_CASE("a message goes to the dead letters and back, and ends", "",
   CHECK_FALSE(message_of(world.disk(), one.id));
 }
 
+TEMPLATE_TEST_CASE("a message takes its history along, and the entry of a move",
+                   "", memory_world, sqlite_world) {
+  TestType world;
+  auto one = sample_job(1, 1);
+  auto first = retried(one, 1);
+  auto move = moved(one, 2);
+  move.entry = sample_entry(2);
+  commit(world.disk(), three_queues());
+  commit(world.disk(), {published(one), first, move});
+  world.restart();
+  auto expected = std::vector{*first.entry, *move.entry};
+  CHECK(find(world.disk(), arrived(move).id)->history == expected);
+  auto found = open_reader(world.disk())->find_message(one.id.seq, one.id.tag);
+  REQUIRE(found);
+  CHECK((*found)->history == expected);
+}
+
 TEMPLATE_TEST_CASE("an ended message keeps where it came from", "",
                    memory_world, sqlite_world) {
   TestType world;
@@ -285,6 +302,7 @@ TEMPLATE_TEST_CASE("a message that hands over ends with its successor there",
   CHECK(answers[1].done);
   CHECK_FALSE(answers[1].existing);
   world.restart();
+  end.published = successor{next.id, next.created_at, next.eligible_at, false};
   CHECK(message_of(world.disk(), one.id) == end);
   CHECK(find(world.disk(), one.id)->history.empty());
   CHECK(message_of(world.disk(), next.id) == next);
@@ -320,7 +338,10 @@ TEMPLATE_TEST_CASE("a message ends although its successor is there already", "",
                         {hand_over{acked(one, 1), published(next)}});
   CHECK(answers[0].done);
   CHECK(answers[0].existing == holder);
-  CHECK(message_of(world.disk(), one.id) == acked(one, 1));
+  auto end = acked(one, 1);
+  end.published = successor{holder.id, holder.created_at, holder.eligible_at,
+                            true};
+  CHECK(message_of(world.disk(), one.id) == end);
   CHECK_FALSE(message_of(world.disk(), next.id));
 }
 

@@ -258,9 +258,11 @@ TEMPLATE_TEST_CASE("usage knows what is no delivery and no publish", "",
   auto update = retried(job, 1);
   commit(world.disk(), {insert_queue{sample_queue(1)}, published(job),
                         published(sample_job(1, 2, "key"))});
-  for (auto status : {delivery_status::failed, delivery_status::deferred,
-                      delivery_status::interrupted, delivery_status::nacked,
-                      delivery_status::replayed, delivery_status::success}) {
+  for (auto status :
+       {delivery_status::failed, delivery_status::deferred,
+        delivery_status::interrupted, delivery_status::nacked,
+        delivery_status::replayed, delivery_status::lease_nacked,
+        delivery_status::lease_released, delivery_status::success}) {
     update.entry->status = status;
     commit(world.disk(), {update});
   }

@@ -280,6 +280,8 @@ record random_history::draw_move_message(state& now) {
   message.eligible_at = instant();
   message.replays = below(9);
   message.background = below(2) == 0;
+  if (below(2) == 0)
+    drawn.entry = entry();
   if (below(2) == 0) {
     message.source_queue = bytes(9);
     message.source_receives = below(9);
@@ -362,8 +364,8 @@ std::vector<record> random_history::next(store& now) {
     auto found = *(*reader)->find_message(seq, id.tag);
     if (!found)
       continue;
-    id = found->id;
-    (found->ended_at ? drawn.ended : drawn.live).push_back(id);
+    id = found->job.id;
+    (found->job.ended_at ? drawn.ended : drawn.live).push_back(id);
   }
   std::vector<record> batch;
   for (auto size = below(16); batch.size() < size;)

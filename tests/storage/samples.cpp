@@ -196,7 +196,7 @@ move_message moved(job what, std::uint32_t to) {
   what.eligible_at = at(90'003);
   what.expires_at = at(90'004);
   what.started_delivery = 3;
-  what.reported = callback_kind::release;
+  what.reported = callback_kind::nack;
   what.reported_delivery = 2;
   return {std::move(what), queue_id{to}};
 }

@@ -128,13 +128,15 @@ TEST_CASE("a file of version 2 is read with everything in it") {
   CHECK(found.live[0][0].tag == live.id.tag);
   CHECK(found.live[0][0].attempts == 1);
   CHECK(found.limit_keys[0] == std::vector{sample_limit_key("a")});
-  CHECK(found.messages
-        == std::vector<std::optional<job>>{live, end.job, dead_again});
+  CHECK(found.messages == found.jobs);
   REQUIRE(found.jobs[0]);
+  CHECK(found.jobs[0]->job == live);
   CHECK(found.jobs[0]->history == std::vector{sample_entry(1)});
   REQUIRE(found.jobs[1]);
+  CHECK(found.jobs[1]->job == end.job);
   CHECK(found.jobs[1]->history == std::vector{sample_entry(1), *end.entry});
   REQUIRE(found.jobs[2]);
+  CHECK(found.jobs[2]->job == dead_again);
   CHECK(found.jobs[2]->history == std::vector{revival.entry});
   CHECK(found.dead_letters == std::vector<std::uint64_t>{1});
   CHECK(found.operations == std::vector{sample_operation(1, 1)});

@@ -68,7 +68,9 @@ std::optional<job_record> find(store& where, job_id id) {
 std::optional<job> message_of(store& where, job_id id) {
   auto found = open_reader(where)->find_message(id.seq, id.tag);
   REQUIRE(found);
-  return std::move(*found);
+  if (!*found)
+    return std::nullopt;
+  return std::move((*found)->job);
 }
 
 // -- worlds -------------------------------------------------------------------
@@ -116,6 +118,13 @@ void add_pages(store_reader& reader, queue_id queue, bool dead_letters,
   }
 }
 
+void add(std::vector<std::optional<job_picture>>& to,
+         std::optional<job_record> found) {
+  auto& slot = to.emplace_back();
+  if (found)
+    slot = job_picture{found->job, found->history, found->history_dropped};
+}
+
 void add_queues(store& of, store_reader& reader, picture& taken) {
   auto queues = of.load_queues();
   REQUIRE(queues);
@@ -137,11 +146,8 @@ picture take_picture(store& of, const std::vector<job_id>& ids) {
   auto reader = open_reader(of);
   add_queues(of, *reader, taken);
   for (auto& id : ids) {
-    auto found = value(reader->find(id));
-    auto& slot = taken.jobs.emplace_back();
-    if (found)
-      slot = job_picture{found->job, found->history, found->history_dropped};
-    taken.messages.push_back(value(reader->find_message(id.seq, id.tag)));
+    add(taken.jobs, value(reader->find(id)));
+    add(taken.messages, value(reader->find_message(id.seq, id.tag)));
   }
   taken.removable = value(reader->removable(far_future, 1'000'000));
   taken.operations = value(reader->operations());

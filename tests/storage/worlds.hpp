@@ -106,7 +106,7 @@ struct picture {
   std::vector<page_picture> pages;
   std::vector<std::uint64_t> dead_letters;
   std::vector<std::optional<job_picture>> jobs;
-  std::vector<std::optional<job>> messages;
+  std::vector<std::optional<job_picture>> messages;
   std::vector<job_id> removable;
   std::vector<operation_record> operations;
   std::vector<api_key_record> api_keys;

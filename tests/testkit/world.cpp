@@ -276,7 +276,6 @@ void world::report(const delivery& what, const worker_report& said) {
   const std::string reason = "the worker said so";
   switch (said.what) {
     case callback_kind::none:
-    case callback_kind::release:
       break;
     case callback_kind::ack:
       send_report(system_->get(), registry(), ack_job{what.job, what.number});

@@ -150,6 +150,11 @@ enum class delivery_status : std::uint8_t {
   nacked = 4,
   /// Not a delivery: the dead job was given another life.
   replayed = 5,
+  /// Messages only: whoever received it nacked it under its receipt handle.
+  /// `retry_after` says how long it was to wait.
+  lease_nacked = 6,
+  /// Messages only: the same, given back untouched.
+  lease_released = 7,
 };
 
 const char* to_string(delivery_status status);
@@ -160,8 +165,7 @@ enum class callback_kind : std::uint8_t {
   ack = 1,
   nack = 2,
   defer = 3,
-  /// Messages only: given back untouched.
-  release = 4,
+  // 4 stands in files of schema version 4.
 };
 
 /// The stage at which a delivery failed, or `none` where an HTTP status says
@@ -232,6 +236,16 @@ struct history_entry {
   payload replaced;
 
   bool operator==(const history_entry&) const = default;
+};
+
+/// A message that was published in the commit that acked another one.
+struct successor {
+  job_id id;
+  wall_time created_at{};
+  wall_time eligible_at{};
+  /// It was there already under its idempotency key.
+  bool duplicate = false;
+  bool operator==(const successor&) const = default;
 };
 
 /// A job as the store has it.
@@ -315,6 +329,9 @@ struct job {
 
   /// Whether it is in the dead-letter queue.
   bool dead_letter = false;
+
+  /// Messages only: what its ack published.
+  std::optional<tidegate::successor> published;
 
   // -- of messages in a dead-letter queue -------------------------------------
 

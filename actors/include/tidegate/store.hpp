@@ -404,20 +404,30 @@ struct update_pull_totals {
 };
 
 /// Moves a live message to another queue, with everything as `job` says but
-/// what was set at publish. `job.id.queue` is the queue that it leaves. Does
-/// nothing where it is not live there or the other queue does not exist.
+/// what was set at publish, and adds to its history. `job.id.queue` is the
+/// queue that it leaves. Does nothing where it is not live there or the other
+/// queue does not exist.
 struct move_message {
   tidegate::job job;
   queue_id to;
+  std::optional<history_entry> entry{};
 };
 
 /// Ends a live message and adds another one, both or neither: neither where the
 /// queue of `next` does not exist. Where `next` is there already under its key,
-/// `message` ends all the same.
+/// `message` ends all the same. What was published, or was there, is kept with
+/// `message`.
 struct hand_over {
   tidegate::job message;
   insert_job next;
 };
+
+/// Returns what became of `next`, where `existing` is what has its key.
+inline successor outcome_of(const insert_job& next,
+                            const std::optional<job>& existing) {
+  const auto& shown = existing ? *existing : next.job;
+  return {shown.id, shown.created_at, shown.eligible_at, existing.has_value()};
+}
 
 /// Adds an operation. `operation.id` is drawn by the caller and new.
 struct insert_operation {
@@ -530,10 +540,10 @@ public:
   /// exactly this id.
   virtual result<std::optional<job_record>> find(job_id id) = 0;
 
-  /// Returns a message, live or ended, whichever queue it is in, without its
+  /// Returns a message, live or ended, whichever queue it is in, with its
   /// history; nothing where none has this number and tag.
-  virtual result<std::optional<job>> find_message(job_seq seq,
-                                                  std::uint64_t tag) = 0;
+  virtual result<std::optional<job_record>> find_message(job_seq seq,
+                                                         std::uint64_t tag) = 0;
 
   /// Returns the job that has an idempotency key, without its history.
   virtual result<std::optional<job>>
