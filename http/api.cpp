@@ -4,6 +4,7 @@
 
 #include "http/api_read.hpp"
 #include "http/codec.hpp"
+#include "http/dashboard.hpp"
 #include "http/discovery.hpp"
 #include "http/openapi.hpp"
 #include "http/problem.hpp"
@@ -27,6 +28,16 @@ response answer_to(const no_route& what, api_family family) {
       break;
   }
   return make_problem(problem::not_found, {}, family);
+}
+
+/// Lets in somebody without a key.
+admission let_in(route_match match, const request_head& head) {
+  admission result{std::move(match), {}, {}};
+  auto what = result.route.route->operation;
+  if (what == operation::dashboard || what == operation::dashboard_file)
+    if (auto tags = find_header(head, "if-none-match"))
+      result.if_none_match.emplace(*tags);
+  return result;
 }
 
 bool publishes(operation what) {
@@ -81,6 +92,12 @@ outcome read_check(request&, const api_options&) {
 
 outcome read_openapi(request&, const api_options&) {
   return response{200, {}, openapi_document()};
+}
+
+outcome read_dashboard(request& what, const api_options&) {
+  auto is_page = what.route.route->operation == operation::dashboard;
+  return answer_with_file(is_page ? "index.html" : what.route.param,
+                          what.if_none_match);
 }
 
 outcome read_discover(request&, const api_options& options) {
@@ -183,6 +200,8 @@ constexpr std::array table = {
   row{operation::discover, read_discover, query},
   row{operation::discover_one, read_discover_one, query},
   row{operation::openapi, read_openapi, query},
+  row{operation::dashboard, read_dashboard, query},
+  row{operation::dashboard_file, read_dashboard, query},
   row{operation::health, read_check<health_check>, query},
   row{operation::readiness, read_check<ready_check>, query},
 };
@@ -223,7 +242,7 @@ std::variant<admission, response> admit(const request_head& head,
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
   if (match && match->route->open)
-    return admission{std::move(*match), {}, {}};
+    return let_in(std::move(*match), head);
   auto who = keys.authenticate(find_header(head, "authorization"), now);
   if (!who)
     return make_problem(problem::unauthenticated, {}, family_of(head.target));

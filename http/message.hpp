@@ -73,6 +73,9 @@ struct admission {
 
   /// The header `idempotency-key`, read only where a message is published.
   std::optional<std::string> idempotency_key = {};
+
+  /// The header `if-none-match`, read only for files of the dashboard.
+  std::optional<std::string> if_none_match = {};
 };
 
 /// Whether the client of a call that waits is still there. Shared by the
@@ -105,6 +108,9 @@ struct request {
 
   /// Of routes whose answer may be a long time in coming, else null.
   std::shared_ptr<client_watch> watch = {};
+
+  /// See `admission`.
+  std::optional<std::string> if_none_match = {};
 };
 
 /// Hears when a response did not reach the socket: when the last copy goes and
@@ -152,13 +158,15 @@ struct response {
   /// Names in lower case; neither names nor values contain line breaks.
   std::vector<std::pair<std::string, std::string>> headers;
 
-  /// JSON; empty: none.
+  /// Empty: none.
   std::string body;
 
   body_shape shape = body_shape::plain;
 
   /// May be null. Copies of a response share it.
   std::shared_ptr<loss_notice> notice = {};
+
+  std::string_view content_type = "application/json";
 };
 
 /// Takes the one response to a request.

@@ -354,6 +354,16 @@ constexpr std::array open_docs = {
       R"json({"openapi": "3.1.0", "info": {}, "paths": {}})json",
   },
   route_doc{
+    .what = operation::dashboard,
+    .id = "getDashboard",
+    .tag = "Server",
+  },
+  route_doc{
+    .what = operation::dashboard_file,
+    .id = "getDashboardFile",
+    .tag = "Server",
+  },
+  route_doc{
     .what = operation::health,
     .id = "getHealth",
     .tag = "Server",

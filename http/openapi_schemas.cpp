@@ -245,6 +245,9 @@ constexpr std::string_view all_parameters = R"json(
 "key": {"name": "key", "in": "path", "required": true, "description":
 "A limit key, percent-encoded",
   "schema": {"type": "string"}, "example": "tenant-7"},
+"file": {"name": "file", "in": "path", "required": true, "description":
+"Name of a file of the dashboard",
+  "schema": {"type": "string"}, "example": "style.css"},
 "jobId": {"name": "id", "in": "path", "required": true, "description":
 "Id of a job",
   "schema": {"type": "string"}, "example": "job_000000200000000ajy3wx9rxxj"},

@@ -18,6 +18,8 @@ constexpr std::string_view reason_phrase(unsigned status) {
       return "Created";
     case 204:
       return "No Content";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:
@@ -124,9 +126,10 @@ void append_response(std::string& out, const response& what,
   for (const auto& [name, value] : what.headers)
     append_field(out, name, value);
   if (body_bytes > 0)
-    append_field(out, "content-type", "application/json");
-  // RFC 9110, section 8.6: a 204 has none.
-  if (what.status != 204) {
+    append_field(out, "content-type", what.content_type);
+  // RFC 9110, section 8.6: a 204 has none, and a 304 would have to tell that of
+  // the body that it leaves out.
+  if (what.status != 204 && what.status != 304) {
     out += "content-length: ";
     append_number(out, body_bytes);
     out += "\r\n";

@@ -141,6 +141,8 @@ enum class operation : std::uint8_t {
   discover,
   discover_one,
   openapi,
+  dashboard,
+  dashboard_file,
   health,
   readiness,
 };

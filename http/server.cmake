@@ -26,6 +26,7 @@ add_library(tidegate_http_api
   codec_write_pull.cpp
   codec_write_queue.cpp
   cursor.cpp
+  dashboard.cpp
   discovery.cpp
   json_scan.cpp
   key_commands.cpp
@@ -48,6 +49,15 @@ target_link_libraries(tidegate_http_api
   PRIVATE tidegate_http_client nlohmann_json::nlohmann_json OpenSSL::Crypto)
 target_compile_definitions(tidegate_http_api
   PRIVATE TIDEGATE_VERSION="${PROJECT_VERSION}")
+
+set(dashboard_files ${CMAKE_CURRENT_BINARY_DIR}/generated/dashboard_files.cpp)
+add_custom_target(tidegate_dashboard
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/dashboard
+          -DOUTPUT=${dashboard_files}
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/dashboard.cmake
+  BYPRODUCTS ${dashboard_files})
+add_dependencies(tidegate_http_api tidegate_dashboard)
+target_sources(tidegate_http_api PRIVATE ${dashboard_files})
 
 add_library(tidegate_http_server
   listener.cpp

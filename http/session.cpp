@@ -184,7 +184,9 @@ void session::on_request() {
                reader_.take_body(),
                frame_.request_id,
                peer_,
-               std::move(admitted_.idempotency_key)};
+               std::move(admitted_.idempotency_key),
+               nullptr,
+               std::move(admitted_.if_none_match)};
   reader_.next();
   request_until_.reset();
   if (what.route.route->waits)

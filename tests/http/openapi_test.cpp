@@ -143,6 +143,8 @@ const json& content_of(const json& what) {
 /// Whether an answer needs nobody but the API.
 bool is_answered_at_once(const route& line) {
   return line.operation == operation::openapi
+         || line.operation == operation::dashboard
+         || line.operation == operation::dashboard_file
          || line.operation == operation::discover
          || line.operation == operation::discover_one;
 }
@@ -156,6 +158,7 @@ std::variant<call, response> read(const route& line, std::string body) {
   };
   put("name", at("#/components/parameters/name")["example"]);
   put("key", at("#/components/parameters/key")["example"]);
+  put("file", at("#/components/parameters/file")["example"]);
   put("queue", at("#/components/parameters/queue")["example"]);
   auto kind = path.starts_with("/v1/jobs")        ? "jobId"
               : path.starts_with("/v1/keys")      ? "keyId"

@@ -24,6 +24,20 @@ TEST_CASE("a response has its status line, headers and body") {
            "content-length: 2\r\n\r\n{}");
 }
 
+TEST_CASE("a body that is not JSON says what it is") {
+  response what{200, {}, "a{}"};
+  what.content_type = "text/css";
+  auto text = written(what, {});
+  CHECK(text.find("content-type: text/css\r\n") != std::string::npos);
+  CHECK(text.find("application/json") == std::string::npos);
+}
+
+TEST_CASE("a 304 has neither body nor length") {
+  CHECK(written({304, {{"etag", "\"a\""}}, {}}, {})
+        == "HTTP/1.1 304 Not Modified\r\ndate: now\r\nx-request-id: id\r\n"
+           "etag: \"a\"\r\n\r\n");
+}
+
 TEST_CASE("a 204 has neither body nor length") {
   CHECK(written({204, {}, {}}, {})
         == "HTTP/1.1 204 No Content\r\ndate: now\r\nx-request-id: id\r\n\r\n");

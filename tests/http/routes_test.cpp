@@ -54,7 +54,9 @@ TEST_CASE("only what says nothing of anybody is open without a key") {
               || entry.operation == operation::readiness
               || entry.operation == operation::discover
               || entry.operation == operation::discover_one
-              || entry.operation == operation::openapi));
+              || entry.operation == operation::openapi
+              || entry.operation == operation::dashboard
+              || entry.operation == operation::dashboard_file));
 }
 
 TEST_CASE("only a batch may be larger than other bodies") {

@@ -10,6 +10,7 @@ tidegate_add_test(http_api_test
     codec_write_pull_test.cpp
     codec_write_test.cpp
     cursor_test.cpp
+    dashboard_test.cpp
     discovery_test.cpp
     iso8601_test.cpp
     json_scan_test.cpp

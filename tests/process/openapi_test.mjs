@@ -126,6 +126,7 @@ const scenes = {
   nackMessages: leased,
   getSubscription: subscribedQueue,
   unsubscribeWebhook: subscribedQueue,
+  getDashboardFile: async () => ({ file: 'style.css' }),
   discoverOne: async () => ({ id: 'queue.publish' }),
   revokeKey: async () => ({
     id: (await server.api.ask('POST', '/v1/keys', { project: 'p', scopes: ['read'] })).id,

@@ -201,6 +201,6 @@ async function collect(response) {
     status: response.statusCode,
     headers: response.headers,
     text,
-    json: text === '' ? undefined : JSON.parse(text),
+    json: response.headers['content-type'] === 'application/json' ? JSON.parse(text) : undefined,
   };
 }
