@@ -168,6 +168,10 @@ std::variant<admission, response> admit(const request_head& head,
 std::variant<call, response> read_call(request& what,
                                        const api_options& options);
 
+/// Returns what the log should warn of before `asked` is carried out: that a
+/// webhook's certificate is not verified any more. Nothing where all is well.
+std::optional<std::string> warning_about(const call& asked);
+
 // -- responses ----------------------------------------------------------------
 //
 // Each of these returns the response to `asked` that tells of `reply`.

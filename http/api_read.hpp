@@ -19,6 +19,11 @@ using outcome = std::variant<call, response>;
 /// Returns the 403 to a key that lacks a scope.
 response forbid(scope required, api_family family);
 
+/// Returns the 403 to a key that may not switch off that certificates are
+/// verified; nothing where that is not `asked`, or may be.
+std::optional<response> forbid_insecure(bool asked, const caller& who,
+                                        api_family family = api_family::jobs);
+
 // -- parts of reading ---------------------------------------------------------
 
 /// Goes on with `f` where `what` was read, else says what is wrong.

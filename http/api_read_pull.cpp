@@ -116,6 +116,9 @@ outcome read_subscribe(request& what, const api_options& options) {
   return proceed(
     decode_push_subscription(what.body, options.complaint_about_target),
     [&](subscribe_webhook& read) -> outcome {
+      if (auto refused = forbid_insecure(read.settings.tls_insecure, what.who,
+                                         family))
+        return std::move(*refused);
       auto result = to_pull(what, std::move(read));
       result.shows = pull_call::aspect::subscription;
       return result;

@@ -21,11 +21,26 @@ void complete(publish& job, const request& from) {
 
 } // namespace
 
+std::optional<response> forbid_insecure(bool asked, const caller& who,
+                                        api_family family) {
+  if (!asked || who.scopes.contains(scope::admin))
+    return std::nullopt;
+  auto name = family == api_family::jobs ? "tlsInsecure" : "tls_insecure";
+  return make_problem(problem::forbidden,
+                      std::string{name}
+                        + " may be set to true only with an API key that has "
+                          "the scope admin",
+                      family);
+}
+
 // -- queues -------------------------------------------------------------------
 
 outcome read_create_queue(request& what, const api_options& options) {
   return proceed(decode_create_queue(what.body, options.complaint_about_target),
                  [&](create_queue& queue) -> outcome {
+                   if (auto refused =
+                         forbid_insecure(queue.settings.tls_insecure, what.who))
+                     return std::move(*refused);
                    queue.project = std::move(what.who.project);
                    return std::move(queue);
                  });
@@ -34,18 +49,23 @@ outcome read_create_queue(request& what, const api_options& options) {
 outcome read_put_queue(request& what, const api_options& options) {
   if (auto finding = validate_queue_name(what.route.param))
     return make_problem(complaints{{}, {std::move(*finding)}});
-  return proceed(decode_settings(what.body, options.complaint_about_target),
-                 [&](queue_settings& settings) -> outcome {
-                   return put_queue{std::move(what.route.param),
-                                    std::move(settings),
-                                    std::move(what.who.project)};
-                 });
+  return proceed(
+    decode_settings(what.body, options.complaint_about_target),
+    [&](queue_settings& settings) -> outcome {
+      if (auto refused = forbid_insecure(settings.tls_insecure, what.who))
+        return std::move(*refused);
+      return put_queue{std::move(what.route.param), std::move(settings),
+                       std::move(what.who.project)};
+    });
 }
 
 outcome read_patch_queue(request& what, const api_options& options) {
   return proceed(decode_settings_patch(what.body,
                                        options.complaint_about_target),
                  [&](queue_settings_patch& patch) -> outcome {
+                   auto asked = patch.tls_insecure.value_or(false);
+                   if (auto refused = forbid_insecure(asked, what.who))
+                     return std::move(*refused);
                    return to_queue(what, patch_queue{std::move(patch)});
                  });
 }
@@ -65,6 +85,36 @@ outcome read_delete_queue(request& what, const api_options&) {
   delete_queue result{what.route.param, read_flag(query, "force"),
                       what.who.project};
   return finish(query, std::move(result));
+}
+
+namespace {
+
+std::string insecure_warning(const std::string& project,
+                             const std::string& queue) {
+  return "certificates of the webhook of queue " + queue + " of project "
+         + project + " will not be verified (tlsInsecure)";
+}
+
+} // namespace
+
+std::optional<std::string> warning_about(const call& asked) {
+  if (auto what = std::get_if<create_queue>(&asked);
+      what && what->settings.tls_insecure)
+    return insecure_warning(what->project, what->name);
+  if (auto what = std::get_if<put_queue>(&asked);
+      what && what->settings.tls_insecure)
+    return insecure_warning(what->project, what->name);
+  if (auto what = std::get_if<queue_call>(&asked))
+    if (auto patch = std::get_if<patch_queue>(&what->what);
+        patch && patch->patch.tls_insecure.value_or(false)
+        && !validate_queue_name(what->queue))
+      return insecure_warning(what->project, what->queue);
+  if (auto what = std::get_if<pull_call>(&asked))
+    if (auto webhook = std::get_if<subscribe_webhook>(&what->what);
+        webhook && webhook->settings.tls_insecure
+        && !validate_queue_name(what->queue))
+      return insecure_warning(what->project, what->queue);
+  return std::nullopt;
 }
 
 // -- publishing ---------------------------------------------------------------

@@ -3,6 +3,7 @@
 add_library(tidegate_http_client
   base64.cpp
   beast_impl.cpp
+  certificates.cpp
   client.cpp
   client_connection.cpp
   client_connector.cpp
@@ -11,6 +12,7 @@ add_library(tidegate_http_client
   client_resolver.cpp
   client_response.cpp
   client_tls.cpp
+  client_trust.cpp
   codec_write.cpp
   ip_address.cpp
   iso8601.cpp

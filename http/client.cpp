@@ -7,7 +7,6 @@
 
 #include "http/client_exchange.hpp"
 #include "http/client_lane.hpp"
-#include "http/client_tls.hpp"
 #include "http/webhook_request.hpp"
 
 namespace tidegate::http {
@@ -50,12 +49,12 @@ struct client::state {
 result<std::unique_ptr<client>> client::make(client_options options) {
   if (options.contexts.empty())
     return error{errc::validation_failed, "the client needs an I/O context"};
-  auto tls = make_tls_context(options.trusted_ca_file);
-  if (!tls)
-    return tls.reason();
+  auto trust = client_trust::make(options.trusted_ca_file);
+  if (!trust)
+    return trust.reason();
   auto content = std::make_unique<state>();
   content->shared = std::make_shared<client_shared>(std::move(options),
-                                                    std::move(*tls));
+                                                    std::move(*trust));
   for (auto* context : content->shared->options.contexts)
     content->lanes.push_back(
       std::make_shared<client_lane>(*context, content->shared));
@@ -77,7 +76,15 @@ std::shared_ptr<transport::call> client::post(delivery what, callback done) {
   auto url = parse_webhook_url(what.url);
   if (!url)
     return end(delivery_errc::invalid_url, url.reason().message, done);
-  outgoing_request request{std::move(*url), {}, started, what.timeout};
+  outgoing_request request{std::move(*url), {}, started, what.timeout, {}};
+  if (request.url.tls) {
+    auto trust = state_->shared->trust->of(what);
+    if (!trust)
+      return end(delivery_errc::tls_failed, "tlsCa " + trust.reason().message,
+                 done);
+    request.trust = std::move(*trust);
+    request.url.origin += request.trust->mark;
+  }
   request.bytes = webhook_request(what, request.url);
   auto lane = state_->pick();
   auto exchange = std::make_shared<client_exchange>(lane, std::move(request),

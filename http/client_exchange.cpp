@@ -138,7 +138,7 @@ void client_exchange::on_connected(error_code failure, net_socket socket) {
 
 void client_exchange::shake_hands() {
   stage_ = "agreeing on TLS";
-  auto* ssl = connection_->add_tls(*lane_->shared().tls);
+  auto* ssl = connection_->add_tls(*request_.trust->context);
   if (!expect_host(ssl, request_.url.host)) {
     fail(delivery_errc::tls_failed, "OpenSSL does not take the host's name");
     return;

@@ -21,6 +21,9 @@ struct outgoing_request {
   std::string bytes;
   net_clock::time_point started;
   duration timeout{};
+
+  /// Whom to trust; null without TLS. Its mark is a part of the origin.
+  client_trust::trust_ptr trust;
 };
 
 /// A delivery under way. All but `abort` is for the thread of its lane.

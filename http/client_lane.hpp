@@ -8,11 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include <boost/asio/ssl/context.hpp>
-
 #include "http/client.hpp"
 #include "http/client_connection.hpp"
 #include "http/client_net.hpp"
+#include "http/client_trust.hpp"
 
 namespace tidegate::http {
 
@@ -20,15 +19,14 @@ class client_exchange;
 
 /// What all lanes of a client share.
 struct client_shared {
-  client_shared(client_options what,
-                std::shared_ptr<asio::ssl::context> tls_context)
-    : options(std::move(what)), tls(std::move(tls_context)),
+  client_shared(client_options what, std::shared_ptr<client_trust> whom)
+    : options(std::move(what)), trust(std::move(whom)),
       resolver(options.resolver) {
     // nop
   }
 
   const client_options options;
-  std::shared_ptr<asio::ssl::context> tls;
+  const std::shared_ptr<client_trust> trust;
   client_resolver resolver;
 };
 

@@ -20,6 +20,15 @@ namespace tidegate::http {
 result<std::shared_ptr<boost::asio::ssl::context>>
 make_tls_context(const std::string& trusted_ca_file);
 
+/// The same, but `authorities` (PEM) are the only ones that are trusted, each
+/// of them in its own right: also one that is no root. The error says why the
+/// text cannot be used.
+result<std::shared_ptr<boost::asio::ssl::context>>
+make_private_context(const std::string& authorities);
+
+/// The same, but no certificate is looked at.
+std::shared_ptr<boost::asio::ssl::context> make_insecure_context();
+
 /// Makes the handshake of `ssl` send `host` as the server's name (RFC 6066) and
 /// insist that the certificate is for it. `host` is a name, or an address
 /// without brackets: then the certificate has to list the address itself.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "http/certificates.hpp"
 #include "http/codec_pull_fields.hpp"
 #include "http/codec_write.hpp"
 
@@ -15,11 +16,14 @@ enum field : std::size_t {
   concurrency,
   rate_limit_max,
   timeout,
+  tls_ca,
+  tls_insecure,
   field_count,
 };
 
 constexpr std::array<std::string_view, field_count> names = {
-  "url", "secret", "concurrency", "rate_limit_max", "timeout"};
+  "url",     "secret", "concurrency", "rate_limit_max",
+  "timeout", "tls_ca", "tls_insecure"};
 
 constexpr std::size_t secret_min = 8;
 constexpr std::size_t secret_max = 256;
@@ -33,6 +37,24 @@ std::optional<std::string> read_secret(std::string_view token,
     out.add(std::string{names[secret]},
             "must be of printable ASCII characters without spaces");
   return text;
+}
+
+void read_tls(std::string_view authorities, std::string_view insecure,
+              queue_settings& target, complaints& out) {
+  if (!insecure.empty())
+    target.tls_insecure =
+      read_boolean(names[tls_insecure], insecure, out).value_or(false);
+  if (authorities.empty() || kind_of(authorities) == json_kind::null)
+    return;
+  auto text = read_string(names[tls_ca], authorities, out);
+  if (!text)
+    return;
+  target.tls_ca = *text;
+  for (const auto& finding : validate(target))
+    if (finding.field == "tlsCa")
+      out.add(std::string{names[tls_ca]}, finding.message);
+  if (auto complaint = complaint_about_authorities(*text))
+    out.add(std::string{names[tls_ca]}, std::move(*complaint));
 }
 
 void read_url(std::string_view token, const target_check& check,
@@ -74,6 +96,7 @@ decoded<subscribe_webhook> decode_push_subscription(std::string_view body,
     if (auto token = slots[timeout]; !token.empty())
       if (auto value = read_seconds(names[timeout], token, 0.1, 900, out))
         settings.timeout = *value;
+    read_tls(slots[tls_ca], slots[tls_insecure], settings, out);
     return result;
   });
 }
@@ -90,7 +113,9 @@ std::string encode_subscription(const pull_queue_view& view, bool with_secret) {
   out.member("concurrency", settings.concurrency);
   optional_member(out, "rate_limit_max", settings.rate_limit_max,
                   [](auto x) { return x; });
-  out.member("timeout", to_seconds(settings.timeout))
+  out.member("timeout", to_seconds(settings.timeout));
+  text_member(out, "tls_ca", settings.tls_ca);
+  out.member("tls_insecure", settings.tls_insecure)
     .member("state", to_string(gate.state));
   auto release = gate.state == gate_state::held ? std::optional{gate.release_at}
                                                 : std::nullopt;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "http/certificates.hpp"
 #include "http/codec_backoff.hpp"
 #include "http/codec_fields.hpp"
 #include "http/codec_recovery.hpp"
@@ -51,10 +52,12 @@ public:
          patch_.backpressure_scope);
     read_counts();
     read_times();
-    if (present(dead_letter))
-      store(dead_letter,
-            read_boolean(names[dead_letter], slots_[dead_letter], out_),
-            patch_.dead_letter);
+    flag(dead_letter, patch_.dead_letter);
+    flag(tls_insecure, patch_.tls_insecure);
+    if (present(tls_ca) && is_null(tls_ca))
+      patch_.tls_ca.emplace();
+    else
+      text(tls_ca, patch_.tls_ca);
     if (present(backoff))
       store(backoff, read_backoff(slots_[backoff], sent_, out_),
             patch_.backoff);
@@ -81,6 +84,9 @@ public:
       if (index == field_count || read_[index])
         out_.add(finding.field, as_sent(finding));
     }
+    if (read_[tls_ca])
+      if (auto complaint = complaint_about_authorities(*patch_.tls_ca))
+        out_.add(std::string{names[tls_ca]}, std::move(*complaint));
     if (!url_is_sound || !target)
       return;
     if (auto complaint = target(*patch_.webhook_url))
@@ -111,6 +117,11 @@ private:
   void text(field what, std::optional<std::string>& target) {
     if (present(what))
       store(what, read_string(names[what], slots_[what], out_), target);
+  }
+
+  void flag(field what, std::optional<bool>& target) {
+    if (present(what))
+      store(what, read_boolean(names[what], slots_[what], out_), target);
   }
 
   template <class T, std::size_t N>

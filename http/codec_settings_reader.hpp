@@ -40,6 +40,8 @@ enum field : std::size_t {
   min_hold,
   max_hold,
   max_depth,
+  tls_ca,
+  tls_insecure,
   field_count,
   name = field_count,
 };
@@ -56,7 +58,8 @@ inline constexpr std::array<std::string_view, field_count + 1> names = {
   "keyConcurrency",    "keyRateLimitMax",
   "backpressureScope", "recovery",
   "minHold",           "maxHold",
-  "maxDepth",          "name"};
+  "maxDepth",          "tlsCa",
+  "tlsInsecure",       "name"};
 
 } // namespace setting
 

@@ -83,6 +83,8 @@ void settings_members(json_writer& out, const queue_settings& settings) {
   optional_member(out, "minHold", settings.min_hold, to_seconds);
   optional_member(out, "maxHold", settings.max_hold, to_seconds);
   optional_member(out, "maxDepth", settings.max_depth, as_is);
+  text_member(out, "tlsCa", settings.tls_ca);
+  out.member("tlsInsecure", settings.tls_insecure);
 }
 
 // -- gate ---------------------------------------------------------------------

@@ -73,8 +73,8 @@ constexpr std::string_view capability_example = R"json({"id": "queue.publish",
 
 constexpr std::string_view subscription_example = R"json({
 "queue": "webhook-out", "url": "https://example.com/hook", "concurrency": 4,
-"rate_limit_max": null, "timeout": 15, "state": "open", "release_at": null,
-"in_flight": 0})json";
+"rate_limit_max": null, "timeout": 15, "tls_ca": null, "tls_insecure": false,
+"state": "open", "release_at": null, "in_flight": 0})json";
 
 constexpr std::string_view wrong_kind = "WRONG_QUEUE_KIND";
 

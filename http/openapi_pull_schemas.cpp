@@ -217,16 +217,21 @@ false, "properties": {
   "rate_limit_max": {"type": ["integer", "null"], "minimum": 1, "maximum":
   100000, "default": null, "description": "Deliveries a second"},
   "timeout": {"type": "number", "minimum": 0.1, "maximum": 900, "default":
-  15}}},
+  15},
+  "tls_ca": {"type": ["string", "null"], "maxLength": 65536, "default": null,
+  "description": "PEM certificates: the only authorities that are trusted"},
+  "tls_insecure": {"type": "boolean", "default": false, "description":
+  "The certificate is not verified; needs the scope admin"}}},
 "PushSubscription": {"type": "object", "required": ["queue", "url",
-"concurrency", "rate_limit_max", "timeout", "state", "release_at",
-"in_flight"], "properties": {
+"concurrency", "rate_limit_max", "timeout", "tls_ca", "tls_insecure", "state",
+"release_at", "in_flight"], "properties": {
   "queue": {"type": "string"}, "url": {"type": "string"},
   "secret": {"type": "string", "description":
   "Only in the answer to a subscription"},
   "concurrency": {"type": "integer"},
   "rate_limit_max": {"type": ["integer", "null"]},
   "timeout": {"type": "number"},
+  "tls_ca": {"type": ["string", "null"]}, "tls_insecure": {"type": "boolean"},
   "state": {"enum": ["open", "held", "probing"]},
   "release_at": {"type": ["string", "null"], "format": "date-time"},
   "in_flight": {"type": "integer"}}}

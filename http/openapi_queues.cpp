@@ -58,7 +58,13 @@ true, "default": [],
 "default": null},
 "maxDepth": {"type": ["integer", "null"], "minimum": 1, "maximum":
 9007199254740991, "default": null,
-  "description": "Live jobs; publishing beyond it is 429 queue_full"}
+  "description": "Live jobs; publishing beyond it is 429 queue_full"},
+"tlsCa": {"type": ["string", "null"], "maxLength": 65536, "default": null,
+  "description":
+  "PEM certificates: the only authorities that the webhook's may come from"},
+"tlsInsecure": {"type": "boolean", "default": false,
+  "description":
+  "The webhook's certificate is not verified; needs the scope admin"}
 )json";
 
 constexpr std::string_view state = R"json(
@@ -88,8 +94,8 @@ constexpr std::string_view required_when_shown = R"json(["name", "webhookUrl",
 "maxDefers", "backoff", "timeout", "ackTimeout", "ackTimeoutAction", "lifetime",
 "retention", "deadLetter", "headers", "permanentFailureStatuses",
 "keyConcurrency", "keyRateLimitMax", "backpressureScope", "recovery", "minHold",
-"maxHold", "maxDepth", "paused", "gate", "blockedBy", "counts",
-"oldestAgeSeconds", "createdAt", "updatedAt"])json";
+"maxHold", "maxDepth", "tlsCa", "tlsInsecure", "paused", "gate", "blockedBy",
+"counts", "oldestAgeSeconds", "createdAt", "updatedAt"])json";
 
 constexpr std::string_view name = R"json("name":
 {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}$"})json";

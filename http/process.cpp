@@ -87,9 +87,9 @@ private:
 class gateway_handler : public handler {
 public:
   gateway_handler(std::shared_ptr<const key_ring> keys, api_options options,
-                  std::vector<gateway_actor> gateways)
+                  std::vector<gateway_actor> gateways, log& out)
     : keys_(std::move(keys)), options_(std::move(options)),
-      gateways_(std::move(gateways)) {
+      gateways_(std::move(gateways)), log_(out) {
     // nop
   }
 
@@ -103,6 +103,8 @@ public:
       respond(std::move(*refused));
       return;
     }
+    if (auto warning = warning_about(std::get<call>(parsed)))
+      log_.write(log_severity::warn, *warning);
     auto c = std::make_shared<pending_call>(
       pending_call{std::get<call>(std::move(parsed)), std::move(respond)});
     caf::anon_send(gateways_[next_++ % gateways_.size()], std::move(c));
@@ -112,6 +114,7 @@ private:
   std::shared_ptr<const key_ring> keys_;
   api_options options_;
   std::vector<gateway_actor> gateways_;
+  log& log_;
   std::atomic<std::size_t> next_ = 0;
 };
 
@@ -234,7 +237,7 @@ std::optional<std::string> running_server::start_server() {
     };
   server_.emplace(options_.server, threads_.contexts(),
                   std::make_shared<gateway_handler>(keys_, std::move(api),
-                                                    gateways_));
+                                                    gateways_, log_));
   if (auto wrong = server_->start())
     return wrong;
   options_.on_listening(server_->port());

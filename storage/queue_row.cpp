@@ -47,6 +47,8 @@ void bind_settings(sqlite::execution& use, const update_queue& what) {
     .bind(settings.min_hold)
     .bind(settings.max_hold)
     .bind(settings.max_depth)
+    .bind(settings.tls_ca)
+    .bind(settings.tls_insecure)
     .bind(settings.webhook_url);
 }
 
@@ -86,6 +88,8 @@ void take_settings(sqlite::execution& row, queue_record& out) {
     .take(settings.min_hold)
     .take(settings.max_hold)
     .take(settings.max_depth)
+    .take(settings.tls_ca)
+    .take(settings.tls_insecure)
     .take(settings.webhook_url);
   backoff.steps = read_numbers<double>(steps);
   settings.permanent_failure_statuses = read_numbers<std::uint16_t>(statuses);

@@ -19,9 +19,9 @@ inline constexpr char settings_columns[] =
   "lifetime, ack_timeout, ack_timeout_action, retention, dead_letter, "
   "permanent_failure_statuses, key_concurrency, key_rate_limit_max, "
   "backpressure_scope, recovery_mode, recovery_start, recovery_factor, "
-  "min_hold, max_hold, max_depth, webhook_url";
+  "min_hold, max_hold, max_depth, tls_ca, tls_insecure, webhook_url";
 
-inline constexpr int settings_count = 32;
+inline constexpr int settings_count = 34;
 
 /// Columns that `gates` and `limit_keys` share, in the order of `bind_gate` and
 /// `take_gate`.

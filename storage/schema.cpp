@@ -433,6 +433,11 @@ constexpr const char* migrations[] = {
   R"(
     ALTER TABLE ended ADD COLUMN published TEXT;
   )",
+  // Version 6. Whom a queue trusts.
+  R"(
+    ALTER TABLE queues ADD COLUMN tls_ca TEXT NOT NULL DEFAULT '';
+    ALTER TABLE queues ADD COLUMN tls_insecure INTEGER NOT NULL DEFAULT 0;
+  )",
 };
 
 error refusal(std::string message) {

@@ -85,6 +85,12 @@ const char* to_string(delivery_errc code) {
       return "tls_certificate_untrusted";
     case delivery_errc::tls_certificate_name_mismatch:
       return "tls_certificate_name_mismatch";
+    case delivery_errc::tls_certificate_not_yet_valid:
+      return "tls_certificate_not_yet_valid";
+    case delivery_errc::tls_certificate_self_signed:
+      return "tls_certificate_self_signed";
+    case delivery_errc::tls_certificate_issuer_unknown:
+      return "tls_certificate_issuer_unknown";
     case delivery_errc::connection_reset:
       return "connection_reset";
     case delivery_errc::timeout:

@@ -236,6 +236,8 @@ delivery push_queue::make_delivery(const resident& r, bool probe,
   d.traceparent = j.context->traceparent;
   d.tracestate = j.context->tracestate;
   d.timeout = settings.timeout;
+  d.tls_ca = settings.tls_ca;
+  d.tls_insecure = settings.tls_insecure;
   d.secrets = {queue_.secret};
   if (!queue_.previous_secret.empty()
       && now.wall < queue_.previous_secret_until)

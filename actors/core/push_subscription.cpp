@@ -25,6 +25,8 @@ delivery make_delivery(const queue_record& queue, const message_view& what,
   d.started_at = now.wall;
   d.url = queue.settings.webhook_url;
   d.timeout = queue.settings.timeout;
+  d.tls_ca = queue.settings.tls_ca;
+  d.tls_insecure = queue.settings.tls_insecure;
   d.secrets = {queue.secret};
   d.probe = probe;
   return d;

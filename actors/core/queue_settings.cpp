@@ -19,6 +19,7 @@ constexpr std::size_t header_name_max = 128;
 constexpr std::size_t header_value_max = 4096;
 constexpr std::size_t ladder_steps_max = 100;
 constexpr std::size_t statuses_max = 64;
+constexpr std::size_t tls_ca_max = 65'536;
 constexpr double wait_max = 2'592'000;
 
 /// The largest integer below which JSON numbers are exact everywhere: 2^53 - 1.
@@ -195,6 +196,17 @@ void validate_hold_bounds(const queue_settings& s, findings& out) {
                          + print(to_seconds(*s.min_hold)));
 }
 
+/// The certificates themselves are for whoever knows X.509 to read.
+std::string complaint_about_ca(const std::string& pem) {
+  if (pem.size() > tls_ca_max)
+    return "must be at most 65536 bytes, got " + std::to_string(pem.size());
+  auto is_line_end = [](char c) { return c == '\r' || c == '\n' || c == '\t'; };
+  if (std::any_of(pem.begin(), pem.end(),
+                  [&](char c) { return is_control(c) && !is_line_end(c); }))
+    return "must have no control characters but tabs and line ends";
+  return {};
+}
+
 void validate_ladder(const std::vector<double>& steps, findings& out) {
   if (steps.empty() || steps.size() > ladder_steps_max)
     out.add("backoff.steps",
@@ -247,6 +259,8 @@ queue_settings apply(queue_settings settings,
   set(settings.min_hold, patch.min_hold);
   set(settings.max_hold, patch.max_hold);
   set(settings.max_depth, patch.max_depth);
+  set(settings.tls_ca, patch.tls_ca);
+  set(settings.tls_insecure, patch.tls_insecure);
   return settings;
 }
 
@@ -276,6 +290,8 @@ std::vector<field_error> validate(const queue_settings& s) {
   validate_hold_bounds(s, out);
   if (s.max_depth)
     out.range("maxDepth", static_cast<double>(*s.max_depth), 1, depth_max);
+  if (auto complaint = complaint_about_ca(s.tls_ca); !complaint.empty())
+    out.add("tlsCa", std::move(complaint));
   return out.take();
 }
 

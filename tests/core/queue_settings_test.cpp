@@ -452,6 +452,10 @@ TEST_CASE("each field of ack mode, keys and holds changes its setting only") {
   CHECK(apply(good(), patch) == expected);
   patch.max_depth = expected.max_depth = 17;
   CHECK(apply(good(), patch) == expected);
+  patch.tls_ca = expected.tls_ca = "PEM";
+  CHECK(apply(good(), patch) == expected);
+  patch.tls_insecure = expected.tls_insecure = true;
+  CHECK(apply(good(), patch) == expected);
 }
 
 TEST_CASE("a patch can take the rate limit away") {

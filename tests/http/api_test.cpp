@@ -43,9 +43,9 @@ let_in(std::string_view method, std::string_view target,
 /// Lets a request in and reads it.
 std::variant<call, response>
 read(std::string_view method, std::string_view target, std::string body = {},
-     api_options options = {}) {
+     api_options options = {}, scope_set scopes = scope_set::all()) {
   options.now = [] { return noon; };
-  auto verdict = let_in(method, target);
+  auto verdict = let_in(method, target, scopes);
   if (auto refusal = std::get_if<response>(&verdict))
     return std::move(*refusal);
   auto& in = std::get<admission>(verdict);
@@ -516,4 +516,35 @@ TEST_CASE("operations and keys are cut into pages") {
     read("GET", "/v1/keys?cursor=" + shown["nextCursor"].get<std::string>()));
   shown = json::parse(answer(asked, keys).body);
   CHECK(shown["items"][0]["id"] == "key_3");
+}
+
+TEST_CASE("only an admin may give up on certificates") {
+  const std::string asked = R"({"name":"q","webhookUrl":"https://a.example/",)"
+                            R"("tlsInsecure":true})";
+  const std::string put = R"({"webhookUrl":"https://a.example/",)"
+                          R"("tlsInsecure":true})";
+  const std::string patch = R"({"tlsInsecure":true})";
+  const std::string push = R"({"url":"https://a.example/",)"
+                           R"("tls_insecure":true})";
+  scope_set manager;
+  manager.add(scope::manage);
+  using row = std::array<std::string, 3>;
+  for (const auto& [method, path, body] :
+       {row{"POST", "/v1/queues", asked}, row{"PUT", "/v1/queues/q", put},
+        row{"PATCH", "/v1/queues/q", patch},
+        row{"POST", "/v1/queue/push_subscribe/q", push}}) {
+    CAPTURE(method, path);
+    auto refused = read(method, path, body, {}, manager);
+    CHECK(status_of(refused) == 403);
+    CHECK(std::get<response>(refused).body.find("the scope admin")
+          != std::string::npos);
+    auto taken = read(method, path, body);
+    REQUIRE(std::holds_alternative<call>(taken));
+    CHECK(warning_about(std::get<call>(taken)));
+  }
+  CHECK(status_of(read("PATCH", "/v1/queues/q", R"({"tlsInsecure":false})", {},
+                       manager))
+        == 0);
+  CHECK_FALSE(warning_about(
+    std::get<call>(read("PATCH", "/v1/queues/q", R"({"tlsInsecure":false})"))));
 }

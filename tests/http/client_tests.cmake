@@ -4,9 +4,11 @@ tidegate_add_test(http_client_test
           client_response_test.cpp
           client_test.cpp
           client_tls_test.cpp
+          client_trust_test.cpp
           scripted_server.cpp
           signature_test.cpp
           target_policy_test.cpp
+          temporary_file.cpp
           test_certificates.cpp
           webhook_request_test.cpp
   LIBRARIES tidegate_http_client)

@@ -2,14 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-
 #include "client_fixture.hpp"
 #include "scripted_server.hpp"
+#include "temporary_file.hpp"
 #include "test_certificates.hpp"
 
 using namespace tidegate;
@@ -19,28 +14,6 @@ using namespace tidegate::http::testing;
 namespace {
 
 using script = connection_script;
-
-// Writes `text` to a file that is gone when the test has ended.
-class temporary_file {
-public:
-  explicit temporary_file(const std::string& text) {
-    char name[] = "/tmp/tidegate-test-XXXXXX";
-    ::close(::mkstemp(name));
-    name_ = name;
-    std::ofstream{name_} << text;
-  }
-
-  ~temporary_file() {
-    std::remove(name_.c_str());
-  }
-
-  const std::string& name() const {
-    return name_;
-  }
-
-private:
-  std::string name_;
-};
 
 // Returns what comes of calling a server with this certificate by this name.
 delivery_reply call(const test_authority& trusted,
@@ -99,32 +72,72 @@ TEST_CASE("a TLS connection that died while it was idle is replaced") {
   CHECK(client.post(server.url()).http_status == 201);
 }
 
-TEST_CASE(
-  "a certificate that has expired, or is not valid yet, is refused as "
-  "expired") {
+TEST_CASE("a certificate that has expired is refused as expired") {
   test_authority authority;
   certificate_plan plan;
-  SECTION("expired") {
-    plan.from = -std::chrono::hours{2};
-    plan.until = -std::chrono::hours{1};
-  }
-  SECTION("not valid yet") {
-    plan.from = std::chrono::hours{1};
-    plan.until = std::chrono::hours{2};
-  }
+  plan.from = -std::chrono::hours{2};
+  plan.until = -std::chrono::hours{1};
   CHECK(call(authority, authority.issue(plan), "localhost").error_code
         == delivery_errc::tls_certificate_expired);
 }
 
-TEST_CASE(
-  "a certificate that nobody trusted has signed is refused as "
-  "untrusted") {
+TEST_CASE("a certificate that is not valid yet is refused as such") {
   test_authority authority;
-  test_authority stranger;
-  auto identity = GENERATE_REF(self_signed({}), stranger.issue({}));
+  certificate_plan plan;
+  plan.from = std::chrono::hours{1};
+  plan.until = std::chrono::hours{2};
+  CHECK(call(authority, authority.issue(plan), "localhost").error_code
+        == delivery_errc::tls_certificate_not_yet_valid);
+}
+
+TEST_CASE("a certificate that only itself has signed is refused as such") {
+  test_authority authority;
+  CHECK(call(authority, self_signed({}), "localhost").error_code
+        == delivery_errc::tls_certificate_self_signed);
+}
+
+TEST_CASE("a chain that ends at a stranger is refused as untrusted") {
+  test_authority authority;
+  test_authority stranger{"Somebody else"};
+  auto identity = stranger.issue({});
+  identity.certificate += stranger.certificate();
   auto reply = call(authority, identity, "localhost");
   CHECK(reply.error_code == delivery_errc::tls_certificate_untrusted);
   CHECK_FALSE(reply.error.empty());
+}
+
+TEST_CASE("a stranger with the name of an authority is untrusted") {
+  test_authority authority;
+  test_authority stranger;
+  CHECK(call(authority, stranger.issue({}), "localhost").error_code
+        == delivery_errc::tls_certificate_untrusted);
+}
+
+TEST_CASE("a chain without its intermediate has an unknown issuer") {
+  test_authority authority;
+  auto intermediate = authority.make_intermediate();
+  auto identity = intermediate.issue({});
+  CHECK(call(authority, identity, "localhost").error_code
+        == delivery_errc::tls_certificate_issuer_unknown);
+  identity.certificate += intermediate.certificate();
+  CHECK(call(authority, identity, "localhost").http_status == 200);
+}
+
+TEST_CASE("the server learns which name is called") {
+  test_authority authority;
+  temporary_file file{authority.certificate()};
+  certificate_plan other;
+  other.names = "DNS:hooks.example";
+  scripted_server server{{script{}.answer(response(200)).stall()},
+                         authority.issue(other),
+                         authority.issue({})};
+  auto options = loopback_allowed();
+  options.trusted_ca_file = file.name();
+  running_client client{std::move(options)};
+  CHECK(client.post(server.url("localhost")).http_status == 200);
+  // An address is no name to ask for: the server cannot know better.
+  CHECK(client.post(server.url("127.0.0.1")).error_code
+        == delivery_errc::tls_certificate_name_mismatch);
 }
 
 TEST_CASE("a certificate for another name is refused as such") {

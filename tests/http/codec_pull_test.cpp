@@ -3,6 +3,9 @@
 #include "http/codec_pull.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "test_certificates.hpp"
 
 #include "codec_testing.hpp"
 
@@ -326,6 +329,25 @@ TEST_CASE("a subscription has its defaults or what is set") {
   auto none = std::get<subscribe_webhook>(decode_push_subscription(
     R"({"url":"http://a.b/","rate_limit_max":null})", {}));
   CHECK_FALSE(none.settings.rate_limit_max);
+}
+
+TEST_CASE("a subscription may trust an authority of its own, or anybody") {
+  http::testing::test_authority authority;
+  nlohmann::json body{{"url", "https://a.b/"},
+                      {"tls_ca", authority.certificate()},
+                      {"tls_insecure", true}};
+  auto set =
+    std::get<subscribe_webhook>(decode_push_subscription(body.dump(), {}));
+  CHECK(set.settings.tls_ca == authority.certificate());
+  CHECK(set.settings.tls_insecure);
+  body["tls_ca"] = nullptr;
+  auto none =
+    std::get<subscribe_webhook>(decode_push_subscription(body.dump(), {}));
+  CHECK(none.settings.tls_ca.empty());
+  body["tls_ca"] = "hello";
+  CHECK(
+    complaints_of(decode_push_subscription(body.dump(), {}), "tls_ca").size()
+    == 1);
 }
 
 TEST_CASE("what is wrong with a subscription is named") {

@@ -1,6 +1,9 @@
 #include "codec_testing.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "test_certificates.hpp"
 
 using namespace tidegate;
 using namespace tidegate::http;
@@ -249,23 +252,57 @@ TEST_CASE("only limits that may be absent may be null") {
        {"webhookUrl", "mode", "concurrency", "rateLimitWindow", "maxAttempts",
         "maxDefers", "backoff", "timeout", "lifetime", "headers", "ackTimeout",
         "ackTimeoutAction", "retention", "deadLetter", "backpressureScope",
-        "permanentFailureStatuses", "recovery"}) {
+        "permanentFailureStatuses", "recovery", "tlsInsecure"}) {
     CAPTURE(name);
     auto messages = complaints_of(patch(member(name, "null")), name);
     REQUIRE(messages.size() == 1);
     CHECK(messages[0].ends_with(", got null"));
   }
   for (auto name : {"rateLimitMax", "keyConcurrency", "keyRateLimitMax",
-                    "minHold", "maxHold", "maxDepth"}) {
+                    "minHold", "maxHold", "maxDepth", "tlsCa"}) {
     auto patched = std::get<queue_settings_patch>(patch(member(name, "null")));
     queue_settings limited;
     limited.rate_limit_max = limited.key_concurrency = 1;
     limited.key_rate_limit_max = 1;
     limited.max_depth = 1;
+    limited.tls_ca = "PEM";
     limited.min_hold = limited.max_hold = duration{1};
     CHECK(apply(limited, patched) != limited);
     CHECK(is_sound(put(member(name, "null"))));
   }
+}
+
+TEST_CASE("certificates of authorities are taken as they came") {
+  http::testing::test_authority authority;
+  auto pem = authority.certificate() + authority.certificate();
+  auto quoted = nlohmann::json(pem).dump();
+  CHECK(settings_of(member("tlsCa", quoted)).tls_ca == pem);
+  CHECK(std::get<queue_settings_patch>(patch(member("tlsCa", quoted))).tls_ca
+        == pem);
+  CHECK(settings_of(R"("tlsInsecure":true)").tls_insecure);
+}
+
+TEST_CASE("what is no certificate of an authority is refused and named") {
+  http::testing::test_authority authority;
+  auto key = authority.issue({}).key;
+  for (const auto& bad : {std::string{}, std::string{"hello"}, key,
+                          authority.certificate() + key}) {
+    auto messages =
+      complaints_of(put(member("tlsCa", nlohmann::json(bad).dump())), "tlsCa");
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].find("certificates") != std::string::npos);
+    CHECK(messages[0].find("PRIVATE") == std::string::npos);
+  }
+  auto long_text = authority.certificate() + std::string(65'536, ' ');
+  auto got = std::to_string(long_text.size());
+  CHECK(complaints_of(put(member("tlsCa", nlohmann::json(long_text).dump())),
+                      "tlsCa")
+        == just("must be at most 65536 bytes, got " + got));
+  auto with_nul = authority.certificate() + std::string(1, '\0');
+  CHECK(complaints_of(put(member("tlsCa", nlohmann::json(with_nul).dump())),
+                      "tlsCa")
+        == just("must have no control characters but tabs and line ends"));
+  CHECK(complaints_of(put(R"("tlsCa":7)"), "tlsCa").size() == 1);
 }
 
 TEST_CASE("a misspelt setting is refused and named") {
@@ -276,12 +313,6 @@ TEST_CASE("a misspelt setting is refused and named") {
   CHECK(complaints_of(put(R"("backoff":{"type":"fixed","delay":1,"dealy":2})"),
                       "backoff.dealy")
         == just("is not a known field"));
-}
-
-TEST_CASE("settings that would have no effect yet are unknown") {
-  for (auto name : {"tlsCa", "tlsInsecure"})
-    CHECK(complaints_of(put(member(name, "true")), name)
-          == just("is not a known field"));
 }
 
 TEST_CASE("settings that are given twice are refused and named") {

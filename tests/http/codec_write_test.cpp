@@ -63,6 +63,7 @@ TEST_CASE("a queue is shown with its settings, gate and counts") {
     "keyConcurrency": null, "keyRateLimitMax": null,
     "backpressureScope": "queue", "recovery": {"mode": "full"},
     "minHold": null, "maxHold": null, "maxDepth": null,
+    "tlsCa": null, "tlsInsecure": false,
     "paused": false,
     "gate": {"state": "open", "releaseAt": null, "since": null, "cause": null,
              "reason": null, "causedByJob": null, "webhookStatusCode": null,
@@ -158,7 +159,7 @@ TEST_CASE("what is shown of all settings can be put again") {
     "permanentFailureStatuses":[404,410],"keyConcurrency":2,
     "keyRateLimitMax":3,"backpressureScope":"key",
     "recovery":{"mode":"ramp","start":4,"factor":1.5},"minHold":0.5,
-    "maxHold":60,"maxDepth":5})";
+    "maxHold":60,"maxDepth":5,"tlsInsecure":true})";
   auto view = some_queue();
   view.queue.settings = std::get<queue_settings>(decode_settings(all, {}));
   auto shown = json::parse(encode(view));

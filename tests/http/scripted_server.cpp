@@ -65,6 +65,22 @@ std::size_t request_size(const std::string& bytes) {
   return bytes.size() >= size ? size : 0;
 }
 
+std::unique_ptr<asio::ssl::context> make_tls(const server_identity& identity) {
+  auto result =
+    std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  result->use_certificate_chain(asio::buffer(identity.certificate));
+  result->use_private_key(asio::buffer(identity.key), asio::ssl::context::pem);
+  return result;
+}
+
+// Goes on as `other`, an SSL_CTX, where the client asks for `localhost`.
+int choose_by_name(SSL* ssl, int*, void* other) {
+  auto name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+  if (name && std::string_view{name} == "localhost")
+    SSL_set_SSL_CTX(ssl, static_cast<SSL_CTX*>(other));
+  return SSL_TLSEXT_ERR_OK;
+}
+
 } // namespace
 
 std::string response(int status, const std::string& body,
@@ -76,6 +92,7 @@ std::string response(int status, const std::string& body,
 struct scripted_server::state {
   std::vector<connection_script> scripts;
   std::unique_ptr<asio::ssl::context> tls;
+  std::unique_ptr<asio::ssl::context> tls_for_localhost;
   asio::io_context context;
   tcp::acceptor acceptor{context, {asio::ip::address_v4::loopback(), 0}};
   std::thread accepting;
@@ -209,15 +226,18 @@ scripted_server::scripted_server(std::vector<connection_script> scripts)
 }
 
 scripted_server::scripted_server(std::vector<connection_script> scripts,
-                                 const server_identity& identity)
+                                 const server_identity& identity,
+                                 const server_identity& localhost)
   : state_(std::make_unique<state>()) {
   state_->scripts = std::move(scripts);
-  if (!identity.key.empty()) {
-    state_->tls =
-      std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
-    state_->tls->use_certificate_chain(asio::buffer(identity.certificate));
-    state_->tls->use_private_key(asio::buffer(identity.key),
-                                 asio::ssl::context::pem);
+  if (!identity.key.empty())
+    state_->tls = make_tls(identity);
+  if (!localhost.key.empty()) {
+    state_->tls_for_localhost = make_tls(localhost);
+    auto native = state_->tls->native_handle();
+    SSL_CTX_set_tlsext_servername_callback(native, choose_by_name);
+    SSL_CTX_set_tlsext_servername_arg(
+      native, state_->tls_for_localhost->native_handle());
   }
   state_->accepting = std::thread{[this] { state_->accept_loop(); }};
 }

@@ -92,9 +92,11 @@ class scripted_server {
 public:
   explicit scripted_server(std::vector<connection_script> scripts);
 
-  /// Speaks TLS, as `identity`.
+  /// Speaks TLS, as `identity`; with clients that ask for `localhost` (RFC
+  /// 6066), as `localhost`, where there is one.
   scripted_server(std::vector<connection_script> scripts,
-                  const server_identity& identity);
+                  const server_identity& identity,
+                  const server_identity& localhost = {});
 
   scripted_server(const scripted_server&) = delete;
 

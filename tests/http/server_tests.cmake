@@ -20,6 +20,7 @@ tidegate_add_test(http_api_test
     openapi_test.cpp
     problem_test.cpp
     routes_test.cpp
+    test_certificates.cpp
     trace_context_test.cpp
   LIBRARIES tidegate_http_api tidegate_http_client nlohmann_json::nlohmann_json)
 

@@ -81,15 +81,27 @@ void sign(X509* certificate, X509* issuer, EVP_PKEY* key) {
 
 struct test_authority::state {
   key_ptr key{EVP_EC_gen("P-256")};
-  certificate_ptr certificate = make_blank(key.get(), "Tidegate test authority",
-                                           {});
+  certificate_ptr certificate;
+
+  /// Makes the certificate. No issuer: it is signed by itself.
+  void certify(const std::string& name, const state* issuer) {
+    certificate = make_blank(key.get(), name.c_str(), {});
+    auto self = certificate.get();
+    auto other = issuer ? issuer->certificate.get() : self;
+    add_extension(self, other, NID_basic_constraints, "critical,CA:TRUE");
+    add_extension(self, other, NID_key_usage, "critical,keyCertSign");
+    sign(self, other, issuer ? issuer->key.get() : key.get());
+  }
 };
 
-test_authority::test_authority() : state_(std::make_unique<state>()) {
-  auto self = state_->certificate.get();
-  add_extension(self, self, NID_basic_constraints, "critical,CA:TRUE");
-  add_extension(self, self, NID_key_usage, "critical,keyCertSign");
-  sign(self, self, state_->key.get());
+test_authority::test_authority(const std::string& name)
+  : state_(std::make_unique<state>()) {
+  state_->certify(name, nullptr);
+}
+
+test_authority::test_authority(std::unique_ptr<state> content)
+  : state_(std::move(content)) {
+  // nop
 }
 
 test_authority::~test_authority() {
@@ -98,6 +110,12 @@ test_authority::~test_authority() {
 
 std::string test_authority::certificate() const {
   return to_pem(state_->certificate.get());
+}
+
+test_authority test_authority::make_intermediate() const {
+  auto content = std::make_unique<state>();
+  content->certify("Tidegate test intermediate", state_.get());
+  return test_authority{std::move(content)};
 }
 
 server_identity test_authority::issue(const certificate_plan& plan) const {

@@ -23,7 +23,7 @@ struct certificate_plan {
 /// A certificate authority that nobody has heard of.
 class test_authority {
 public:
-  test_authority();
+  explicit test_authority(const std::string& name = "Tidegate test authority");
 
   test_authority(const test_authority&) = delete;
 
@@ -34,11 +34,16 @@ public:
   /// PEM text of the authority's own certificate.
   std::string certificate() const;
 
-  /// Returns a certificate that this authority has signed.
+  /// Returns an authority whose own certificate this one has signed.
+  test_authority make_intermediate() const;
+
+  /// Returns a certificate that this authority has signed, without its own.
   server_identity issue(const certificate_plan& plan) const;
 
 private:
   struct state;
+
+  explicit test_authority(std::unique_ptr<state> content);
 
   std::unique_ptr<state> state_;
 };

@@ -85,7 +85,7 @@ test('a subscription is shown, changed and ended', { timeout }, async (t) => {
   assert.equal(again.secret, secret);
   assert.deepEqual(await shown(queue), {
     queue: 'out', url: receiver.url, concurrency: 10, rate_limit_max: 7, timeout: 2.5,
-    state: 'open', release_at: null, in_flight: 0,
+    tls_ca: null, tls_insecure: false, state: 'open', release_at: null, in_flight: 0,
   });
   assert.equal((await queue.send('DELETE', 'push_subscribe/out')).status, 204);
   await queue.publish(1);

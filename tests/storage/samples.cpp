@@ -28,6 +28,8 @@ queue_settings sample_settings() {
   settings.min_hold = 1s;
   settings.max_hold = 99s;
   settings.max_depth = 123'456'789'012;
+  settings.tls_ca = "-----BEGIN CERTIFICATE-----\n";
+  settings.tls_insecure = true;
   return settings;
 }
 

@@ -74,6 +74,8 @@ queue_record queue_of_version_1() {
 
 queue_record queue_of_version_2() {
   auto queue = sample_queue(1, "kept");
+  queue.settings.tls_ca.clear();
+  queue.settings.tls_insecure = false;
   queue.gate = sample_gate();
   queue.rate = {{at(1), 4}};
   queue.completed = 1;
@@ -191,6 +193,24 @@ TEST_CASE("a file of version 3 is read with everything in it") {
   CHECK(found.jobs[0].attempts == 1);
   CHECK(found.jobs[2].waits_for == wait_kind::delay);
   CHECK(found.jobs[2].eligible_at == found.jobs[2].due);
+}
+
+TEST_CASE("a file of version 5 is read, and its queues trust as before") {
+  temporary_directory directory;
+  auto options = options_in(directory);
+  run(options.file, contents_of(TIDEGATE_VERSION_5));
+  auto disk = open_good(options);
+  auto live = retried(sample_job(1, 1, "key"), 1).job;
+  auto end = completed(sample_job(1, 2), 2);
+  auto found = take_picture(*disk, {live.id, end.job.id});
+  CHECK(found.queues == std::vector{queue_of_version_2()});
+  REQUIRE(found.jobs[0]);
+  CHECK(found.jobs[0]->job == live);
+  CHECK(found.jobs[0]->history == std::vector{sample_entry(1)});
+  REQUIRE(found.jobs[1]);
+  CHECK(found.jobs[1]->job == end.job);
+  CHECK(found.limit_keys[0] == std::vector{sample_limit_key("a")});
+  CHECK(found.api_keys.size() == 1);
 }
 
 TEST_CASE("a dead job of version 1 is a dead letter") {

@@ -180,9 +180,9 @@ enum class delivery_errc : std::uint8_t {
   connect_failed = 3,
   /// TLS could not be agreed on.
   tls_failed = 4,
-  /// The certificate has expired or is not valid yet.
+  /// The certificate has expired.
   tls_certificate_expired = 5,
-  /// The certificate is not signed by anybody who is trusted.
+  /// The certificate comes from an authority that is not trusted.
   tls_certificate_untrusted = 6,
   /// The certificate is for another name.
   tls_certificate_name_mismatch = 7,
@@ -198,6 +198,13 @@ enum class delivery_errc : std::uint8_t {
   aborted = 12,
   /// No worker reported the outcome in time.
   ack_timeout = 13,
+  /// The certificate is not valid yet.
+  tls_certificate_not_yet_valid = 14,
+  /// Nobody but the certificate itself has signed it.
+  tls_certificate_self_signed = 15,
+  /// Who signed the certificate is neither trusted nor sent along: an
+  /// intermediate certificate is missing, or the authority is a stranger.
+  tls_certificate_issuer_unknown = 16,
 };
 
 const char* to_string(delivery_errc code);

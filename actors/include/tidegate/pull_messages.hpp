@@ -136,7 +136,7 @@ struct patch_pull_queue {
 /// Pushes the messages of the queue to a webhook as well, or changes how that
 /// is done. Answered with `pull_queue_view`.
 struct subscribe_webhook {
-  /// Of these count URL, concurrency, rate limit and timeout.
+  /// Of these count URL, concurrency, rate limit, timeout and TLS.
   queue_settings settings;
   /// None: the one that it has, or a new one.
   std::optional<signing_secret> secret;

@@ -169,6 +169,13 @@ struct queue_settings {
   /// Most live jobs; none: no limit. At least 1.
   std::optional<std::uint64_t> max_depth;
 
+  /// PEM text with the only authorities that the webhook's certificate may come
+  /// from; empty: those that the server trusts. At most 65536 bytes.
+  std::string tls_ca;
+
+  /// Whether the webhook's certificate is not looked at at all.
+  bool tls_insecure = false;
+
   bool operator==(const queue_settings&) const = default;
 };
 
@@ -198,6 +205,8 @@ struct queue_settings_patch {
   std::optional<std::optional<duration>> min_hold;
   std::optional<std::optional<duration>> max_hold;
   std::optional<std::optional<std::uint64_t>> max_depth;
+  std::optional<std::string> tls_ca;
+  std::optional<bool> tls_insecure;
 
   bool operator==(const queue_settings_patch&) const = default;
 };

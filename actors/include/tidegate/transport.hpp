@@ -46,6 +46,8 @@ struct delivery {
   std::string url;
   std::vector<header> headers;
   duration timeout{};
+  std::string tls_ca;
+  bool tls_insecure = false;
 
   /// W3C Trace Context, as given at publish; empty: none.
   std::string traceparent;
