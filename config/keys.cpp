@@ -123,6 +123,24 @@ words show_data(const settings& from) {
   return {from.data.string()};
 }
 
+refusal read_tls_cert(const words& given, settings& out) {
+  out.tls_cert = given.front();
+  return std::nullopt;
+}
+
+words show_tls_cert(const settings& from) {
+  return {from.tls_cert.string()};
+}
+
+refusal read_tls_key(const words& given, settings& out) {
+  out.tls_key = given.front();
+  return std::nullopt;
+}
+
+words show_tls_key(const settings& from) {
+  return {from.tls_key.string()};
+}
+
 refusal read_trusted_ca(const words& given, settings& out) {
   out.trusted_ca = given.front();
   return std::nullopt;
@@ -228,6 +246,11 @@ constexpr std::array table{
   key{"listen", key_kind::text, "ADDR:PORT",
       "where to accept connections; port 0 picks a free one (127.0.0.1:8080)",
       read_listen, show_listen},
+  key{"tls_cert", key_kind::text, "FILE",
+      "certificate and chain to speak TLS with, as PEM (none: no TLS)",
+      read_tls_cert, show_tls_cert},
+  key{"tls_key", key_kind::text, "FILE", "its private key, as PEM (none)",
+      read_tls_key, show_tls_key},
   key{"data", key_kind::text, "DIR", "where everything is kept (./data)",
       read_data, show_data},
   key{"threads", key_kind::integer, "N",
@@ -295,7 +318,15 @@ std::optional<std::string> assign(std::span<const assignment> all,
   for (const auto& each : all)
     if (auto message = each.what->read(each.words, out))
       return each.subject + " " + *message;
-  return std::nullopt;
+  return complaint_about_pairs(out);
+}
+
+std::optional<std::string> complaint_about_pairs(const settings& what) {
+  if (what.tls_cert.empty() == what.tls_key.empty())
+    return std::nullopt;
+  return what.tls_cert.empty()
+           ? "tls_key is set without tls_cert: TLS needs both"
+           : "tls_cert is set without tls_key: TLS needs both";
 }
 
 } // namespace tidegate::config

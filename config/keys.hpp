@@ -55,6 +55,10 @@ std::string variable_of(std::string_view name);
 /// Prints a number as it is read.
 std::string print_number(double number);
 
+/// Returns what is wrong with settings that only make sense together, as a
+/// sentence, nothing where all is well.
+std::optional<std::string> complaint_about_pairs(const settings& what);
+
 /// A key that was set somewhere.
 struct assignment {
   const key* what;

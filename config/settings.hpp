@@ -35,6 +35,11 @@ struct settings {
   /// Port to accept connections on; 0 picks a free one.
   std::uint16_t listen_port = 8080;
 
+  /// PEM files with the certificate, followed by its chain, and the key that
+  /// the server speaks TLS with. Both empty: it does not.
+  std::filesystem::path tls_cert;
+  std::filesystem::path tls_key;
+
   /// Where queues, jobs and the first key are kept. Made if missing.
   std::filesystem::path data = "./data";
 

@@ -95,7 +95,7 @@ void listener::on_accept(boost::system::error_code code, stream_socket socket,
                          home = std::move(home)]() mutable {
       std::make_shared<session>(std::move(socket), std::move(home))->start();
     });
-  } else {
+  } else if (!workers_.front()->core->options.tls) {
     turn_away(std::move(socket), *workers_.front());
   }
   accept();

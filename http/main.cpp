@@ -23,6 +23,7 @@
 #include "http/key_commands.hpp"
 #include "http/log.hpp"
 #include "http/process.hpp"
+#include "http/server_tls.hpp"
 #include "http/version.hpp"
 #include "storage/sqlite_access.hpp"
 #include "storage/sqlite_process.hpp"
@@ -100,6 +101,14 @@ int run(const config::serve& command) {
   auto targets = make_target_policy(with.allow_target);
   if (!targets)
     return refuse("allow-target: " + targets.reason().message);
+  std::shared_ptr<http::server_tls> tls;
+  if (!with.tls_cert.empty()) {
+    auto loaded = http::server_tls::load(with.tls_cert.string(),
+                                         with.tls_key.string());
+    if (!loaded)
+      return fail(log, loaded.reason().message);
+    tls = std::move(*loaded);
+  }
   allow_many_files();
   return_large_blocks();
   std::error_code failed;
@@ -119,6 +128,7 @@ int run(const config::serve& command) {
   options.keys.add(*key, http::scope_set::all());
   options.server.address = with.listen_host;
   options.server.port = with.listen_port;
+  options.server.tls = tls;
   options.server.body_bytes_max = with.max_body;
   options.threads = with.threads != 0
                       ? with.threads
@@ -133,7 +143,9 @@ int run(const config::serve& command) {
     auto literal = with.listen_host.find(':') == std::string::npos
                      ? with.listen_host
                      : "[" + with.listen_host + "]";
-    std::cout << "listening http://" << literal << ':' << port << std::endl;
+    const auto* scheme = with.tls_cert.empty() ? "http" : "https";
+    std::cout << "listening " << scheme << "://" << literal << ':' << port
+              << std::endl;
   };
   return http::run_process(std::move(options), log);
 }

@@ -25,6 +25,7 @@
 #include "http/asio_scheduler.hpp"
 #include "http/client.hpp"
 #include "http/gateway_actor.hpp"
+#include "http/server_tls.hpp"
 #include "http/signature.hpp"
 #include "tidegate/service.hpp"
 
@@ -124,10 +125,14 @@ event_listener::behavior_type make_event_log(event_listener::pointer,
 }
 
 /// Waits for SIGTERM or SIGINT, from construction on. The first one asks to
-/// stop; after it they end the process at once.
+/// stop; after it they end the process at once. Calls `reload` at each SIGHUP,
+/// on a thread of its own.
 class stop_request {
 public:
-  stop_request() : signals_(context_, SIGTERM, SIGINT) {
+  explicit stop_request(std::function<void()> reload)
+    : signals_(context_, SIGTERM, SIGINT), hangups_(context_, SIGHUP),
+      reload_(std::move(reload)) {
+    await_hangup();
     signals_.async_wait([this](auto, int) {
       signals_.clear();
       asked_.set_value();
@@ -145,8 +150,19 @@ public:
   }
 
 private:
+  void await_hangup() {
+    hangups_.async_wait([this](auto failure, int) {
+      if (failure)
+        return;
+      reload_();
+      await_hangup();
+    });
+  }
+
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
+  boost::asio::signal_set hangups_;
+  std::function<void()> reload_;
   std::promise<void> asked_;
   std::thread thread_;
 };
@@ -274,8 +290,24 @@ void running_server::stop() {
 
 } // namespace
 
+namespace {
+
+/// Reads the certificate again, where there is one.
+void reload(server_tls* tls, log& out) {
+  if (!tls)
+    out.write(log_severity::info, "SIGHUP: there is nothing to read again");
+  else if (auto wrong = tls->reload())
+    out.write(log_severity::error,
+              "the certificate stays as it was: " + wrong->message);
+  else
+    out.write(log_severity::info, "new connections get the new certificate");
+}
+
+} // namespace
+
 int run_process(process_options options, log& out) {
-  stop_request stop;
+  stop_request stop{
+    [tls = options.server.tls, &out] { reload(tls.get(), out); }};
   running_server server{std::move(options), out};
   auto wrong = server.start();
   if (wrong) {

@@ -48,9 +48,10 @@ struct process_options {
   std::function<void(std::uint16_t port)> on_listening;
 };
 
-/// Serves until SIGTERM or SIGINT, then stops in order: no new deliveries,
-/// running ones finish, then listener, gateways, queues, persistence. A second
-/// signal ends the process at once, which loses nothing that was acknowledged.
+/// Serves until SIGTERM or SIGINT; reads the certificate again at SIGHUP. Stops
+/// in order: no new deliveries, running ones finish, then listener, gateways,
+/// queues, persistence. A second signal ends the process at once, which loses
+/// nothing that was acknowledged.
 ///
 /// Must be called from the process' first thread, once. Returns the exit code:
 /// 0, or 1 where it could not start, which the log explains.

@@ -65,7 +65,9 @@ add_library(tidegate_http_server
   request_reader.cpp
   response_writer.cpp
   server.cpp
+  server_tls.cpp
   session.cpp
+  session_ends.cpp
   worker.cpp)
 target_link_libraries(tidegate_http_server
   PUBLIC tidegate_http_api

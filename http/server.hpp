@@ -22,6 +22,8 @@ class io_context;
 
 namespace tidegate::http {
 
+class server_tls;
+
 /// Where to listen and how much to take.
 struct server_options {
   /// A literal address, IPv4 or IPv6.
@@ -29,6 +31,9 @@ struct server_options {
 
   /// 0: any free one, see `server::port`.
   std::uint16_t port = 8080;
+
+  /// What connections speak TLS with; null: they are in clear.
+  std::shared_ptr<server_tls> tls;
 
   /// Bytes of a request's line and headers; beyond: 431.
   std::size_t header_bytes_max = 16 * 1024;
@@ -43,10 +48,12 @@ struct server_options {
   /// nothing more is read from it.
   std::size_t pipeline_max = 64;
 
-  /// Connections at once; one more is answered 503 and closed.
+  /// Connections at once; one more is answered 503 and closed, with TLS just
+  /// closed.
   std::size_t connections_max = 10'000;
 
   /// From the first byte of a request to the last one of its body; then 408.
+  /// As much is given to the handshake of TLS.
   duration request_timeout = std::chrono::seconds{10};
 
   /// For how long a connection may be open with nothing going on, and for how

@@ -4,10 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/write.hpp>
 
 #include "http/problem.hpp"
 
@@ -41,22 +39,14 @@ std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
 } // namespace
 
 session::session(stream_socket socket, std::shared_ptr<worker> home)
-  : socket_(std::move(socket)), timer_(home->context), home_(std::move(home)),
-    reader_(home_->core->options.header_bytes_max), peer_(address_of(socket_)) {
+  : stream_(std::move(socket)), timer_(home->context), home_(std::move(home)),
+    reader_(home_->core->options.header_bytes_max),
+    peer_(address_of(stream_.socket())) {
   home_->sessions.insert(this);
 }
 
 session::~session() {
   close();
-}
-
-void session::start() {
-  boost::system::error_code ignored;
-  socket_.set_option(asio::ip::tcp::no_delay{true}, ignored);
-  idle_until_ = clock::now() + home_->core->options.idle_timeout;
-  if (home_->draining)
-    drain();
-  process();
 }
 
 // -- reading ------------------------------------------------------------------
@@ -65,19 +55,20 @@ void session::read() {
   if (reading_)
     return;
   reading_ = true;
-  auto room = reader_.prepare();
-  socket_.async_read_some(asio::buffer(room.data(), room.size()),
-                          [self = shared_from_this()](auto code, auto bytes) {
-                            self->on_read(code, bytes);
-                          });
+  stream_.async_read(reader_.prepare(),
+                     [self = shared_from_this()](auto code, auto bytes) {
+                       self->on_read(code, bytes);
+                     });
 }
 
 void session::on_read(boost::system::error_code code, std::size_t bytes) {
   reading_ = false;
   if (state_ == state::closed)
     return;
-  if (code == asio::error::eof)
+  if (server_stream::is_end(code))
     return on_end_of_stream();
+  if (code && state_ == state::lingering && stream_.has_tls())
+    return read_on();
   if (code)
     return close();
   if (state_ != state::open)
@@ -260,7 +251,7 @@ void session::watch() {
 }
 
 void session::flush() {
-  if (!socket_.is_open() || !writing_.empty())
+  if (!stream_.socket().is_open() || !writing_.empty())
     return;
   pipeline_.take_ready(out_, out_notices_);
   if (out_.empty())
@@ -268,10 +259,10 @@ void session::flush() {
   writing_.swap(out_);
   writing_notices_.swap(out_notices_);
   write_until_ = clock::now() + home_->core->options.idle_timeout;
-  asio::async_write(socket_, asio::buffer(writing_),
-                    [self = shared_from_this()](auto code, std::size_t) {
-                      self->on_written(code);
-                    });
+  stream_.async_write(writing_,
+                      [self = shared_from_this()](auto code, std::size_t) {
+                        self->on_written(code);
+                      });
 }
 
 void session::on_written(boost::system::error_code code) {
@@ -289,69 +280,6 @@ void session::on_written(boost::system::error_code code) {
   if (paused_)
     process();
   arm();
-}
-
-// -- ending -------------------------------------------------------------------
-
-void session::drain() {
-  if (state_ != state::open)
-    return;
-  if (!reader_.is_idle()) {
-    frame_.keep_alive = false;
-    return;
-  }
-  state_ = state::ending;
-  if (pipeline_.empty() && writing_.empty())
-    return close();
-  pipeline_.end_after_newest();
-}
-
-void session::close() {
-  if (state_ == state::closed)
-    return;
-  state_ = state::closed;
-  boost::system::error_code ignored;
-  socket_.close(ignored);
-  pipeline_.abandon();
-  out_notices_.clear();
-  writing_notices_.clear();
-  timer_.cancel();
-  home_->sessions.erase(this);
-  home_->core->connections.give_back();
-}
-
-bool session::is_idle() const {
-  return pipeline_.empty() && writing_.empty() && out_.empty();
-}
-
-void session::end_if_done() {
-  if (state_ != state::ending || !writing_.empty() || !out_.empty())
-    return;
-  if (end_of_stream_ && pipeline_.is_abandoned())
-    close();
-  else if (pipeline_.empty())
-    linger();
-}
-
-void session::linger() {
-  if (end_of_stream_)
-    return close();
-  state_ = state::lingering;
-  boost::system::error_code code;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, code);
-  if (code)
-    return close();
-  linger_until_ = clock::now() + home_->core->options.linger_timeout;
-  read();
-  arm();
-}
-
-void session::drop(std::size_t bytes) {
-  dropped_ += bytes;
-  if (dropped_ <= home_->core->options.linger_bytes_max)
-    return state_ == state::lingering ? read() : watch();
-  if (state_ == state::lingering)
-    close();
 }
 
 // -- time ---------------------------------------------------------------------
@@ -391,7 +319,7 @@ void session::on_timer() {
   auto is_slow_request = state_ == state::open && request_until_
                          && now >= *request_until_;
   if (!is_slow_request)
-    return close();
+    return state_ == state::open ? hang_up() : close();
   if (frame_.request_id.empty())
     frame_.request_id = home_->ids.next();
   refuse(make_problem(problem::request_timeout, {}, frame_.family), false);

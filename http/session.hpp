@@ -9,23 +9,16 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "http/message.hpp"
 #include "http/pipeline.hpp"
 #include "http/request_reader.hpp"
+#include "http/server_stream.hpp"
 #include "http/worker.hpp"
 
 namespace tidegate::http {
-
-/// A socket that knows which kind of executor it has, which saves the
-/// indirections of the one that does not.
-using stream_socket =
-  boost::asio::basic_stream_socket<boost::asio::ip::tcp,
-                                   boost::asio::io_context::executor_type>;
 
 /// Reads requests from a socket, hands them out and writes the answers.
 ///
@@ -42,6 +35,8 @@ using stream_socket =
 ///       closed, └──────────────▶ closed ◀────────────┴─────────────────┘ or
 ///       enough
 /// ```
+/// With TLS the handshake comes first. Whatever goes wrong there closes the
+/// connection, and it has to be done in the time of a request.
 class session final : public reply_sink,
                       public std::enable_shared_from_this<session> {
 public:
@@ -62,7 +57,21 @@ public:
 private:
   using clock = std::chrono::steady_clock;
 
-  enum class state : std::uint8_t { open, ending, lingering, closed };
+  enum class state : std::uint8_t {
+    shaking_hands,
+    open,
+    ending,
+    lingering,
+    closed,
+  };
+
+  // -- beginning --------------------------------------------------------------
+
+  void shake_hands();
+
+  void on_handshake(boost::system::error_code code);
+
+  void begin();
 
   // -- reading ----------------------------------------------------------------
 
@@ -118,6 +127,16 @@ private:
 
   void linger();
 
+  /// Ends a connection on which nothing is going on.
+  void hang_up();
+
+  /// Reads what is to be dropped. TLS itself does so while it waits for the
+  /// client's `close_notify`.
+  void read_on();
+
+  /// The client knows that nothing more comes, or it cannot be told.
+  void on_ended(boost::system::error_code code);
+
   /// Drops what comes, until it is enough.
   void drop(std::size_t bytes);
 
@@ -129,7 +148,7 @@ private:
 
   void on_timer();
 
-  stream_socket socket_;
+  server_stream stream_;
   boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
                                     boost::asio::io_context::executor_type>
     timer_;

@@ -60,6 +60,8 @@ TEST_CASE("every flag sets its setting") {
   expected.threads = 4;
   expected.allow_target = {"127.0.0.0/8", "::1/128"};
   expected.trusted_ca = "ca.pem";
+  expected.tls_cert = "server.pem";
+  expected.tls_key = "server.key";
   expected.max_in_flight = 500;
   expected.max_body = 4096;
   expected.drain_timeout = std::chrono::seconds{1};
@@ -68,12 +70,13 @@ TEST_CASE("every flag sets its setting") {
   expected.log_format = log_format::text;
   CHECK(
     serve_with(
-      {"serve",           "--listen", "0.0.0.0:9090",    "--data=/srv/queue",
-       "--threads",       "4",        "--allow-target",  "127.0.0.0/8",
-       "--allow-target",  "::1/128",  "--trusted-ca",    "ca.pem",
-       "--max-in-flight", "500",      "--max-body",      "4096",
-       "--drain-timeout", "1",        "--log-level",     "warn",
-       "--log-format",    "text",     "--publish-price", "0.00002"})
+      {"serve",           "--listen",   "0.0.0.0:9090",    "--data=/srv/queue",
+       "--threads",       "4",          "--allow-target",  "127.0.0.0/8",
+       "--allow-target",  "::1/128",    "--trusted-ca",    "ca.pem",
+       "--max-in-flight", "500",        "--max-body",      "4096",
+       "--drain-timeout", "1",          "--log-level",     "warn",
+       "--log-format",    "text",       "--publish-price", "0.00002",
+       "--tls-cert",      "server.pem", "--tls-key",       "server.key"})
     == expected);
 }
 
@@ -98,6 +101,17 @@ TEST_CASE("a flag goes before a variable, a variable before the file") {
   CHECK(with.threads == 3);
   CHECK(with.max_body == 2048);
   CHECK(with.drain_timeout == std::chrono::seconds{30});
+}
+
+TEST_CASE("a certificate and its key are given together, wherever") {
+  CHECK(refusal_of({"serve", "--tls-cert", "server.pem"})
+        == "tls_cert is set without tls_key: TLS needs both");
+  CHECK(refusal_of({"serve"}, {{"TIDEGATE_TLS_KEY", "server.key"}})
+        == "tls_key is set without tls_cert: TLS needs both");
+  auto with = serve_with({"serve", "--tls-cert", "server.pem"},
+                         {{"TIDEGATE_TLS_KEY", "server.key"}});
+  CHECK(with.tls_cert == "server.pem");
+  CHECK(with.tls_key == "server.key");
 }
 
 TEST_CASE("flags replace the networks of the variable, they do not add") {
@@ -237,8 +251,8 @@ TEST_CASE("the help names all commands, that of serve all flags") {
   auto flags = help_for({"serve", "--help"});
   for (const auto* name :
        {"--config", "--listen", "--data", "--threads", "--allow-target",
-        "--trusted-ca", "--max-in-flight", "--max-body", "--drain-timeout",
-        "--log-level", "--log-format"})
+        "--trusted-ca", "--tls-cert", "--tls-key", "--max-in-flight",
+        "--max-body", "--drain-timeout", "--log-level", "--log-format"})
     CHECK(flags.find(name) != std::string::npos);
   for (const auto* name : {"create", "list", "revoke"})
     CHECK(help_for({"keys", "--help"}).find(name) != std::string::npos);

@@ -31,6 +31,8 @@ TEST_CASE("every key can be shown and read back") {
   odd.threads = 7;
   odd.allow_target = {"10.0.0.0/8", "fd00::/8"};
   odd.trusted_ca = "ca.pem";
+  odd.tls_cert = "server.pem";
+  odd.tls_key = "server.key";
   odd.max_in_flight = 1'000'000;
   odd.max_body = 2048;
   odd.drain_timeout = std::chrono::seconds{5};
@@ -98,6 +100,7 @@ TEST_CASE("the example file says the defaults, and every key") {
   read.threads = 9;
   read.allow_target = {"10.0.0.0/8"};
   read.trusted_ca = "x";
+  read.tls_cert = read.tls_key = "x";
   read.max_in_flight = 9;
   read.max_body = 9999;
   read.drain_timeout = std::chrono::seconds{9};

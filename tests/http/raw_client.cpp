@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
@@ -12,6 +13,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
 
 namespace {
 
@@ -59,10 +63,60 @@ raw_client::raw_client(std::uint16_t port)
     throw std::runtime_error{"cannot connect"};
   int on = 1;
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  // TLS reads more than there is to hand on.
+  timeval patience{patience_ms / 1000, 0};
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+void raw_client::tls_deleter::operator()(ssl_st* what) const {
+  SSL_free(what);
+}
+
+bool raw_client::secure(const std::string& authority,
+                        const std::string& protocols) {
+  // OpenSSL writes without MSG_NOSIGNAL.
+  std::signal(SIGPIPE, SIG_IGN);
+  auto* context = SSL_CTX_new(TLS_client_method());
+  auto* bytes = BIO_new_mem_buf(authority.data(),
+                                static_cast<int>(authority.size()));
+  auto* trusted = PEM_read_bio_X509(bytes, nullptr, nullptr, nullptr);
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(context), trusted);
+  X509_free(trusted);
+  BIO_free(bytes);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  tls_.reset(SSL_new(context));
+  SSL_CTX_free(context);
+  if (!protocols.empty())
+    SSL_set_alpn_protos(
+      tls_.get(), reinterpret_cast<const unsigned char*>(protocols.data()),
+      static_cast<unsigned>(protocols.size()));
+  SSL_set_fd(tls_.get(), socket_);
+  return SSL_connect(tls_.get()) == 1;
+}
+
+std::string raw_client::protocol() const {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(tls_.get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+bool raw_client::was_told() const {
+  return (SSL_get_shutdown(tls_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+bool raw_client::has_bytes(int wait_ms) {
+  return (tls_ && SSL_has_pending(tls_.get()) == 1)
+         || is_readable(socket_, wait_ms);
+}
+
+long raw_client::read(char* bytes, std::size_t size) {
+  return tls_ ? SSL_read(tls_.get(), bytes, static_cast<int>(size))
+              : ::recv(socket_, bytes, size, 0);
 }
 
 raw_client::raw_client(raw_client&& other) noexcept
-  : socket_(std::exchange(other.socket_, -1)),
+  : socket_(std::exchange(other.socket_, -1)), tls_(std::move(other.tls_)),
     buffer_(std::move(other.buffer_)) {
   // nop
 }
@@ -74,7 +128,9 @@ raw_client::~raw_client() {
 
 bool raw_client::send(std::string_view bytes) {
   while (!bytes.empty()) {
-    auto n = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    auto n = tls_ ? SSL_write(tls_.get(), bytes.data(),
+                              static_cast<int>(bytes.size()))
+                  : ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n <= 0)
       return false;
     bytes.remove_prefix(static_cast<std::size_t>(n));
@@ -83,14 +139,17 @@ bool raw_client::send(std::string_view bytes) {
 }
 
 void raw_client::finish() {
-  shutdown(socket_, SHUT_WR);
+  if (tls_)
+    SSL_shutdown(tls_.get());
+  else
+    shutdown(socket_, SHUT_WR);
 }
 
 bool raw_client::fill() {
   char bytes[16 * 1024];
-  if (!is_readable(socket_, patience_ms))
+  if (!has_bytes(patience_ms))
     return false;
-  auto n = ::recv(socket_, bytes, sizeof(bytes), 0);
+  auto n = read(bytes, sizeof(bytes));
   if (n <= 0)
     return false;
   buffer_.append(bytes, static_cast<std::size_t>(n));
@@ -121,8 +180,7 @@ std::optional<raw_response> raw_client::ask(std::string_view bytes) {
 
 bool raw_client::is_closed() {
   char byte;
-  return buffer_.empty() && is_readable(socket_, patience_ms)
-         && ::recv(socket_, &byte, 1, 0) <= 0;
+  return buffer_.empty() && has_bytes(patience_ms) && read(&byte, 1) <= 0;
 }
 
 bool raw_client::is_silent(std::chrono::milliseconds span) {

@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+struct ssl_st;
 
 /// A response as it came over the wire.
 struct raw_response {
@@ -34,6 +37,18 @@ public:
 
   ~raw_client();
 
+  /// Speaks TLS from now on, with a server whose certificate `authority` (PEM)
+  /// has signed. `protocols`: those of ALPN, each behind its length. Returns
+  /// whether that was agreed on.
+  bool secure(const std::string& authority, const std::string& protocols = {});
+
+  /// The protocol that was agreed on, empty where there is none.
+  std::string protocol() const;
+
+  /// Whether the server has said that it sends nothing more (`close_notify`),
+  /// once `is_closed` is true.
+  bool was_told() const;
+
   /// Sends `bytes`. Returns whether all of them could be sent.
   bool send(std::string_view bytes);
 
@@ -57,6 +72,16 @@ private:
   /// Reads some more bytes. Returns false at the end of the stream.
   bool fill();
 
+  struct tls_deleter {
+    void operator()(ssl_st* what) const;
+  };
+
+  bool has_bytes(int wait_ms);
+
+  /// Reads up to `size` bytes, returns how many, not more than 0 at the end.
+  long read(char* bytes, std::size_t size);
+
   int socket_;
+  std::unique_ptr<ssl_st, tls_deleter> tls_;
   std::string buffer_;
 };

@@ -33,6 +33,9 @@ tidegate_add_test(http_server_test
     server_ending_test.cpp
     server_limits_test.cpp
     server_test.cpp
+    server_tls_test.cpp
     server_waits_test.cpp
+    temporary_file.cpp
+    test_certificates.cpp
     test_server.cpp
   LIBRARIES tidegate_http_server tidegate_http_client)

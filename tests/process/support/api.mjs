@@ -1,16 +1,20 @@
 // Calls over kept-alive connections, with bodies byte for byte.
 
 import assert from 'node:assert/strict';
-import { Agent, request } from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 
 import { until } from '../../../examples/tidegate.mjs';
 
 const deadline = 30_000;
 
 export class Api {
-  constructor(key, sockets) {
+  /** `ca`: PEM text of whom to trust; with it the server speaks https. */
+  constructor(key, sockets, ca) {
     this.key = key;
-    this.agent = new Agent({ keepAlive: true, maxSockets: sockets });
+    this.ca = ca;
+    this.agent = new (ca ? https : http).Agent({ keepAlive: true, maxSockets: sockets, ca });
+    this.request = (ca ? https : http).request;
   }
 
   close() {
@@ -20,7 +24,7 @@ export class Api {
 
   /** Returns the same server as somebody with another key sees it. */
   as(key) {
-    const other = new Api(key, 16);
+    const other = new Api(key, 16, this.ca);
     Object.defineProperty(other, 'url', { get: () => this.url });
     (this.others ??= []).push(other);
     return other;
@@ -35,7 +39,7 @@ export class Api {
       throw Object.assign(new Error('no server is running'), { code: 'ECONNREFUSED' });
     const bytes = encode(body);
     return new Promise((done, failed) => {
-      const call = request(this.url + path, {
+      const call = this.request(this.url + path, {
         method,
         agent: this.agent,
         headers: bytes === undefined ? headers : { ...headers, 'content-length': bytes.length },

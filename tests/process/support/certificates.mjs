@@ -20,7 +20,7 @@ export function makeAuthority(folder, name) {
 
 /**
  * Signs a certificate for `names`, such as `DNS:a.example,IP:127.0.0.1`. Returns
- * what a server needs of it.
+ * what a server needs of it, and the files that it stands in until the next call.
  */
 export function sign({ folder, ca, caKey }, names, days = '2') {
   const file = (ending) => join(folder, `server.${ending}`);
@@ -28,5 +28,8 @@ export function sign({ folder, ca, caKey }, names, days = '2') {
   openssl('req', '-new', ...newKey, '-keyout', file('key'), '-out', file('csr'), '-subj', '/CN=webhook');
   openssl('x509', '-req', '-in', file('csr'), '-CA', ca, '-CAkey', caKey, '-CAcreateserial',
     '-extfile', file('ext'), '-days', days, '-out', file('pem'));
-  return { key: readFileSync(file('key')), cert: readFileSync(file('pem')) };
+  return {
+    key: readFileSync(file('key')), cert: readFileSync(file('pem')),
+    keyFile: file('key'), certFile: file('pem'),
+  };
 }

@@ -72,7 +72,8 @@ export function temporaryFolder(t) {
 
 /**
  * Starts a server that may call loopback addresses. `flags` go to
- * `tidegate serve`; `data` is a folder, a new one where it is not given.
+ * `tidegate serve`; `data` is a folder, a new one where it is not given; `ca` is
+ * whom to trust where the flags say that it speaks https.
  */
 export async function startServer(t, options = {}) {
   const server = new Server(options);
@@ -82,13 +83,13 @@ export async function startServer(t, options = {}) {
 }
 
 class Server {
-  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64, data }) {
+  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64, data, ca }) {
     this.flags = flags;
     /** What the earlier processes wrote to stderr. */
     this.log = '';
     this.data = data ?? mkdtempSync(join(tmpdir(), 'tidegate-'));
     this.key = `sq_live_${randomBytes(20).toString('hex')}`;
-    this.api = new Api(this.key, sockets);
+    this.api = new Api(this.key, sockets, ca);
   }
 
   /** Starts it, again on the same data. */
