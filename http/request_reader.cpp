@@ -29,6 +29,17 @@ problem problem_of(beast::error_code code) {
   return problem::bad_request;
 }
 
+/// Returns whether a line of a head goes on in the next one (`obs-fold`, RFC
+/// 9112, section 5.2), which some readers take for a field of its own.
+bool has_fold(std::string_view head) {
+  for (auto end = head.find('\n'); end != std::string_view::npos;
+       end = head.find('\n', end + 1))
+    if (end + 1 < head.size()
+        && (head[end + 1] == ' ' || head[end + 1] == '\t'))
+      return true;
+  return false;
+}
+
 bool is_number(std::string_view text) {
   return !text.empty()
          && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -63,6 +74,7 @@ public:
     parser_.reset();
     fields_.clear();
     in_body_ = false;
+    is_folded_ = false;
     if (buffer_.size() == 0 && buffer_.capacity() > read_bytes_max)
       buffer_.shrink_to_fit();
   }
@@ -83,6 +95,7 @@ public:
   std::vector<field_view> fields_;
   std::optional<problem> fault_;
   bool in_body_ = false;
+  bool is_folded_ = false;
   std::size_t header_bytes_max_;
 
 private:
@@ -125,7 +138,10 @@ private:
   /// there is a fault.
   bool put() {
     beast::error_code code;
+    auto bytes = static_cast<const char*>(buffer_.data().data());
     auto n = parser_->put(buffer_.data(), code);
+    if (!in_body_)
+      is_folded_ = is_folded_ || has_fold({bytes, n});
     buffer_.consume(n);
     if (code && code != beast::http::error::need_more)
       fault_ = problem_of(code);
@@ -153,6 +169,9 @@ private:
     using beast::http::field;
     auto version = parser_->get().version();
     if (version != 10 && version != 11)
+      return problem::bad_request;
+    // Whoever reads the other one of two keys lets somebody else in.
+    if (is_folded_ || count(field::authorization) > 1)
       return problem::bad_request;
     auto hosts = count(field::host);
     if (hosts > 1 || (hosts == 0 && version == 11))

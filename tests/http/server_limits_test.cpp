@@ -145,7 +145,9 @@ TEST_CASE("shapes that smuggle requests are 400 and end the connection") {
          "Content-Length: 5\r\nContent-Length: 5\r\n",
          "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
          "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
-         "Content-Length : 5\r\n"}) {
+         "Content-Length : 5\r\n", "X-A: b\r\n Content-Length: 5\r\n",
+         "X-A: b\nContent-Length: 5\r\n", "X-A: b\rContent-Length: 5\r\n",
+         "Authorization: a\r\nAuthorization: b\r\nContent-Length: 5\r\n"}) {
     CAPTURE(head);
     raw_client client{server.port()};
     auto got = client.ask("POST /v1/queues/q/jobs HTTP/1.1\r\nHost: a\r\n"
