@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/metrics_protocol.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/protocol.hpp"
@@ -41,13 +42,16 @@ struct environment {
   /// Set once, before the first queue is taken up.
   operations_impl_actor operations;
 
-  /// May be empty.
+  /// The EVENTS actor, or in tests another one, or none.
   event_listener listener;
 
   /// Number of the last job.
   std::shared_ptr<std::atomic<std::uint64_t>> last_job;
 
   std::shared_ptr<commit_backlog> backlog;
+
+  /// What PERSISTENCE counts.
+  std::shared_ptr<commit_counters> commits;
 
   /// Most records that may wait for the disk before publishes are refused.
   std::uint64_t backlog_max = 0;

@@ -212,6 +212,8 @@ void operations_state::replay(operation_id id, const queue_upkeep& owner,
     .then(
       [this, id, jobs](slice_replayed& done) {
         auto now = env_->now();
+        if (done.progress.state != operation_state::running)
+          tell(event_kind::operation_ended, done.progress);
         book_.put(std::move(done.progress), now);
         if (auto& e = *book_.find(id); slice_limit(e.record) > 0)
           book_.pace(e, jobs, now);
@@ -278,6 +280,10 @@ void operations_state::handle(const committed& message) {
   auto& [after, starter] = node.mapped();
   auto id = after.id;
   book_.put(after, env_->now());
+  if (starter)
+    tell(event_kind::operation_started, after);
+  if (after.state != operation_state::running)
+    tell(event_kind::operation_ended, after);
   if (starter) {
     ++book_.find(id)->under_way;
     starter->deliver(after);
@@ -292,6 +298,18 @@ void operations_state::handle(const commit_failed& message) {
     starter->deliver(to_caf(message.reason));
   answer_cancels(after.id, message.reason);
   fail(after.id);
+}
+
+void operations_state::tell(event_kind kind, const operation_record& what) {
+  if (!env_->listener)
+    return;
+  service_event event;
+  event.kind = kind;
+  event.project = what.project;
+  event.queue = what.queue_name;
+  event.at = env_->now().wall;
+  event.operation = what;
+  self_->send(env_->listener, std::move(event));
 }
 
 // -- time ---------------------------------------------------------------------

@@ -113,6 +113,8 @@ private:
   void commit(operation_record after,
               std::optional<promise<operation_record>> starter = std::nullopt);
 
+  void tell(event_kind kind, const operation_record& what);
+
   void go_on();
   void arm_timer(moment now);
 

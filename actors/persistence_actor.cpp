@@ -47,10 +47,12 @@ persistence_state::persistence_state(persistence_actor::pointer self)
 
 void persistence_state::open(std::unique_ptr<store> door,
                              std::function<moment()> now,
-                             event_listener listener) {
+                             event_listener listener,
+                             std::shared_ptr<commit_counters> counters) {
   store_ = std::move(door);
   now_ = std::move(now);
   listener_ = std::move(listener);
+  counters_ = std::move(counters);
 }
 
 void persistence_state::add(commit_request request, committer sender) {
@@ -76,11 +78,13 @@ void persistence_state::commit() {
     fail(*reason);
     return;
   }
+  auto began = now_().steady;
   auto answers = store_->commit(batch_);
   if (!answers) {
     fail(answers.reason());
     return;
   }
+  counters_->count(batch_.size(), now_().steady - began);
   outdate_snapshots();
   auto record = std::make_move_iterator(batch_.begin());
   auto answer = std::make_move_iterator(answers->begin());
@@ -112,6 +116,7 @@ void persistence_state::refuse(const waiting& w, const error& reason,
 }
 
 void persistence_state::fail(const error& reason) {
+  counters_->count_failure();
   if (!broken_)
     tell(event_kind::store_failed, reason.message);
   broken_ = true;
@@ -201,9 +206,11 @@ caf::result<last_operation> persistence_state::find_last_operation() {
 persistence_actor::behavior_type
 make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
                  std::shared_ptr<std::unique_ptr<store>> door,
-                 std::function<moment()> now, event_listener listener) {
+                 std::function<moment()> now, event_listener listener,
+                 std::shared_ptr<commit_counters> counters) {
   auto& state = self->state;
-  state.open(std::move(*door), std::move(now), std::move(listener));
+  state.open(std::move(*door), std::move(now), std::move(listener),
+             std::move(counters));
   self->set_exit_handler([self](caf::exit_msg& message) {
     self->state.commit();
     self->quit(std::move(message.reason));

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "actors/metrics_protocol.hpp"
 #include "actors/storage_protocol.hpp"
 #include "tidegate/event.hpp"
 #include "tidegate/protocol.hpp"
@@ -24,7 +25,7 @@ public:
   static inline const char* name = "tidegate.persistence";
 
   void open(std::unique_ptr<store> door, std::function<moment()> now,
-            event_listener listener);
+            event_listener listener, std::shared_ptr<commit_counters> counters);
 
   void add(commit_request request, committer sender);
   void commit();
@@ -52,6 +53,7 @@ private:
   std::unique_ptr<store> store_;
   std::function<moment()> now_;
   event_listener listener_;
+  std::shared_ptr<commit_counters> counters_;
   bool broken_ = false;
 
   /// The batch: what is waiting, and all of its records in a row.
@@ -66,6 +68,7 @@ private:
 persistence_actor::behavior_type
 make_persistence(persistence_actor::stateful_pointer<persistence_state> self,
                  std::shared_ptr<std::unique_ptr<store>> door,
-                 std::function<moment()> now, event_listener listener);
+                 std::function<moment()> now, event_listener listener,
+                 std::shared_ptr<commit_counters> counters);
 
 } // namespace tidegate

@@ -114,6 +114,14 @@ caf::result<pull_queue_depth> pull_state::handle(get_depth) const {
   return pull_queue_depth{id_, queue_->live_messages()};
 }
 
+caf::result<queue_metrics> pull_state::handle(get_queue_metrics) {
+  if (auto reason = unfit())
+    return to_caf(*reason);
+  auto result = queue_->metrics(env_->now());
+  result.counters.add(past_);
+  return result;
+}
+
 auto pull_state::handle(const patch_pull_queue& request)
   -> promise<pull_queue_view> {
   if (auto reason = unfit_for_work())
@@ -339,6 +347,8 @@ void pull_state::lose_memory(const error& reason) {
   ++generation_;
   if (queue_)
     carry_out(leave_permits{queue_->permits_held()});
+  if (queue_)
+    past_.add(queue_->counters());
   deliveries_.abort_all(self_);
   queue_.reset();
   commits_.fail_all(*env_, reason);
@@ -398,6 +408,7 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
     [&state](get_depth x) { return state.handle(x); },
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },
+    [&state](get_queue_metrics x) { return state.handle(x); },
     [&state](committed& x) { state.handle(x); },
     [&state](const commit_failed& x) { state.handle(x); },
     [&state](queue_tick x) { state.handle(x); },

@@ -60,16 +60,18 @@ struct pull_queue_depth {
 };
 
 /// What other queues and the registry say to it besides.
-using pull_impl_actor = pull_queue_actor::extend_with<queue_upkeep>::extend<
-  caf::replies_to<messages_arrived>::with<arrivals_noted>,
-  caf::reacts_to<look_again>,
-  caf::replies_to<prepare_message>::with<message_prepared>,
-  caf::replies_to<message_stored>::with<arrivals_noted>,
-  caf::replies_to<get_depth>::with<pull_queue_depth>,
-  caf::replies_to<close_queue>::with<queue_deleted>,
-  caf::replies_to<drain_queue>::with<queue_drained>, caf::reacts_to<committed>,
-  caf::reacts_to<commit_failed>, caf::reacts_to<delivery_ended>,
-  caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
+using pull_impl_actor =
+  pull_queue_actor::extend_with<queue_upkeep>::extend_with<queue_meter>::extend<
+    caf::replies_to<messages_arrived>::with<arrivals_noted>,
+    caf::reacts_to<look_again>,
+    caf::replies_to<prepare_message>::with<message_prepared>,
+    caf::replies_to<message_stored>::with<arrivals_noted>,
+    caf::replies_to<get_depth>::with<pull_queue_depth>,
+    caf::replies_to<close_queue>::with<queue_deleted>,
+    caf::replies_to<drain_queue>::with<queue_drained>,
+    caf::reacts_to<committed>, caf::reacts_to<commit_failed>,
+    caf::reacts_to<delivery_ended>, caf::reacts_to<queue_tick>,
+    caf::reacts_to<attach_again>>;
 
 /// Tells a pull queue where another one of its project is: by name or by
 /// number.
@@ -126,6 +128,7 @@ public:
   caf::result<pull_queue_depth> handle(get_depth) const;
   promise<queue_deleted> handle(close_queue request);
   promise<queue_drained> handle(drain_queue);
+  caf::result<queue_metrics> handle(get_queue_metrics);
   void handle(committed& message);
   void handle(const commit_failed& message);
   void handle(delivery_ended& message);
@@ -224,6 +227,9 @@ private:
 
   /// Empty while memory and store do not agree.
   std::optional<pull_queue> queue_;
+
+  /// What was counted before memory was lost.
+  queue_counters past_;
   std::uint64_t generation_ = 0;
 
   commits commits_;

@@ -186,6 +186,14 @@ auto queue_state::handle(drain_queue) -> promise<queue_drained> {
   return answer;
 }
 
+caf::result<queue_metrics> queue_state::handle(get_queue_metrics) {
+  if (auto reason = unfit())
+    return to_caf(*reason);
+  auto result = queue_->metrics(env_->now());
+  result.counters.add(past_);
+  return result;
+}
+
 // -- what helpers say ---------------------------------------------------------
 
 void queue_state::handle(committed& message) {
@@ -385,6 +393,8 @@ void queue_state::abort_deliveries() {
 void queue_state::lose_memory(const error& reason) {
   if (queue_)
     carry_out(leave_permits{queue_->permits_held()});
+  if (queue_)
+    past_.add(queue_->counters());
   abort_deliveries();
   queue_.reset();
   commits_.fail_all(*env_, reason);
@@ -441,6 +451,7 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
     [&state](const put_settings& x) { return state.handle(x); },
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },
+    [&state](get_queue_metrics x) { return state.handle(x); },
     [&state](committed& x) { state.handle(x); },
     [&state](const commit_failed& x) { state.handle(x); },
     [&state](delivery_ended& x) { state.handle(x); },

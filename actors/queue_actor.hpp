@@ -28,12 +28,14 @@ struct put_settings {
 };
 
 /// What the registry and the queue's helpers say to it besides.
-using queue_impl_actor = queue_actor::extend_with<queue_upkeep>::extend<
-  caf::replies_to<put_settings>::with<queue_view>,
-  caf::replies_to<close_queue>::with<queue_deleted>,
-  caf::replies_to<drain_queue>::with<queue_drained>, caf::reacts_to<committed>,
-  caf::reacts_to<commit_failed>, caf::reacts_to<delivery_ended>,
-  caf::reacts_to<queue_tick>, caf::reacts_to<attach_again>>;
+using queue_impl_actor =
+  queue_actor::extend_with<queue_upkeep>::extend_with<queue_meter>::extend<
+    caf::replies_to<put_settings>::with<queue_view>,
+    caf::replies_to<close_queue>::with<queue_deleted>,
+    caf::replies_to<drain_queue>::with<queue_drained>,
+    caf::reacts_to<committed>, caf::reacts_to<commit_failed>,
+    caf::reacts_to<delivery_ended>, caf::reacts_to<queue_tick>,
+    caf::reacts_to<attach_again>>;
 
 /// Stores first and acts after: what the queue decides goes to PERSISTENCE, and
 /// its effects are carried out when that has answered.
@@ -73,6 +75,7 @@ public:
   promise<limit_key_view> handle(const release_limit_key& request);
   promise<queue_deleted> handle(close_queue request);
   promise<queue_drained> handle(drain_queue);
+  caf::result<queue_metrics> handle(get_queue_metrics);
 
   // -- jobs -------------------------------------------------------------------
 
@@ -188,6 +191,9 @@ private:
 
   /// Empty while memory and store do not agree.
   std::optional<push_queue> queue_;
+
+  /// What was counted before memory was lost.
+  queue_counters past_;
   std::uint64_t generation_ = 0;
 
   commits commits_;

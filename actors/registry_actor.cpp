@@ -184,6 +184,7 @@ void registry_state::handle(const committed& message) {
   auto& [queue, done] = node.mapped();
   auto key = key_of(queue);
   start({std::move(queue), {}, {}});
+  tell(event_kind::queue_created, key);
   done(std::nullopt);
   set_free(key);
 }
@@ -206,6 +207,17 @@ void registry_state::start(const queue_snapshot& stored) {
     queue.pull = self_->spawn(make_pull_queue, env_,
                               caf::actor_cast<pull_directory>(self_->address()),
                               shared);
+}
+
+void registry_state::tell(event_kind kind, const queue_key& queue) {
+  if (!env_->listener)
+    return;
+  service_event event;
+  event.kind = kind;
+  event.project = queue.project;
+  event.queue = queue.name;
+  event.at = env_->now().wall;
+  self_->send(env_->listener, std::move(event));
 }
 
 // -- pull queues --------------------------------------------------------------
@@ -355,6 +367,7 @@ auto registry_state::handle(const delete_queue& request)
     auto closed = [this, answer, key](queue_deleted done) mutable {
       queues_.erase(key);
       std::erase_if(keys_, [&](const auto& x) { return x.second == key; });
+      tell(event_kind::queue_deleted, key);
       answer.deliver(done);
       set_free(key);
     };
@@ -402,6 +415,16 @@ caf::result<queue_upkeep> registry_state::handle(find_upkeep request) const {
     return to_caf({errc::queue_not_found, "the queue has been deleted"});
   auto& queue = queues_.find(i->second)->second;
   return queue.push ? queue_upkeep{queue.push} : queue_upkeep{queue.pull};
+}
+
+meter_list registry_state::handle(list_meters) const {
+  meter_list result;
+  result.items.reserve(queues_.size());
+  for (const auto& [key, queue] : queues_)
+    result.items.push_back(
+      {key.project, key.name,
+       queue.push ? queue_meter{queue.push} : queue_meter{queue.pull}});
+  return result;
 }
 
 /// Gathers one answer for each queue, in the order of their names.
@@ -572,6 +595,7 @@ make_registry(registry_impl_actor::stateful_pointer<registry_state> self,
     [&state](const find_pull_queue& x) { return state.handle(x); },
     [&state](find_upkeep x) { return state.handle(x); },
     [&state](const find_pull_impl& x) { return state.handle(x); },
+    [&state](list_meters x) { return state.handle(x); },
     [&state](check_ready x) { return state.handle(x); },
     [&state](start_queues x) { return state.handle(x); },
     [&state](drain_all x) { return state.handle(x); },

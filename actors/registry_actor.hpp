@@ -36,6 +36,7 @@ using registry_impl_actor =
                          caf::replies_to<drain_all>::with<queue_drained>,
                          caf::replies_to<find_upkeep>::with<queue_upkeep>,
                          caf::replies_to<find_pull_impl>::with<pull_impl_actor>,
+                         caf::replies_to<list_meters>::with<meter_list>,
                          caf::reacts_to<committed>,
                          caf::reacts_to<commit_failed>>;
 
@@ -71,6 +72,7 @@ public:
   promise<pull_queue_actor> handle(const find_pull_queue& request);
   promise<pull_impl_actor> handle(const find_pull_impl& request);
   caf::result<queue_upkeep> handle(find_upkeep request) const;
+  meter_list handle(list_meters) const;
   promise<ready_for_work> handle(check_ready);
   promise<queues_started> handle(start_queues);
   promise<queue_drained> handle(drain_all);
@@ -120,6 +122,7 @@ private:
   template <class List, class Request, class Ask, class Actor>
   promise<List> collect(const Request& request, Ask ask, Actor actor_of);
   void start(const queue_snapshot& stored);
+  void tell(event_kind kind, const queue_key& queue);
 
   registry_impl_actor::pointer self_;
   environment_ptr env_;

@@ -11,7 +11,9 @@
 
 #include "actors/access_actor.hpp"
 #include "actors/environment.hpp"
+#include "actors/events_actor.hpp"
 #include "actors/janitor_actor.hpp"
+#include "actors/metrics_actor.hpp"
 #include "actors/operations_actor.hpp"
 #include "actors/permits_actor.hpp"
 #include "actors/persistence_actor.hpp"
@@ -34,12 +36,15 @@ std::shared_ptr<T> boxed(T value) {
 
 persistence_actor spawn_persistence(caf::actor_system& system,
                                     const service_options& options,
+                                    const event_listener& listener,
+                                    std::shared_ptr<commit_counters> counters,
                                     std::unique_ptr<store> door) {
   auto box = boxed(std::move(door));
   return options.detach_storage
            ? system.spawn<caf::detached>(make_persistence, box, options.now,
-                                         options.listener)
-           : system.spawn(make_persistence, box, options.now, options.listener);
+                                         listener, counters)
+           : system.spawn(make_persistence, box, options.now, listener,
+                          counters);
 }
 
 reader_actor spawn_reader(caf::actor_system& system,
@@ -60,6 +65,7 @@ struct service::impl {
   void spawn_all(service_options options, std::shared_ptr<environment> env);
 
   caf::actor_system& system;
+  events_impl_actor events;
   persistence_actor persistence;
   reader_actor reader;
   reader_actor browser;
@@ -68,6 +74,8 @@ struct service::impl {
   access_impl_actor access;
   registry_impl_actor registry;
   janitor_actor janitor;
+  metrics_actor metrics;
+  std::shared_ptr<commit_counters> commits;
 
   /// Whether those in front of the store have threads of their own.
   bool detached = false;
@@ -89,7 +97,11 @@ std::shared_ptr<environment> service::impl::open(service_options& options) {
     *actor = spawn_reader(system, std::move(*door), detach);
   }
   auto disk = std::move(options.store);
-  persistence = spawn_persistence(system, options, std::move(disk));
+  events = system.spawn(make_events, options.now().wall, options.events,
+                        options.listener);
+  commits = std::make_shared<commit_counters>();
+  persistence = spawn_persistence(system, options, events, commits,
+                                  std::move(disk));
   auto env = std::make_shared<environment>();
   env->persistence = persistence;
   env->reader = reader;
@@ -103,9 +115,10 @@ void service::impl::spawn_all(service_options options,
   env->random = std::move(options.random);
   env->make_secret = std::move(options.make_secret);
   env->transport = std::move(options.transport);
-  env->listener = std::move(options.listener);
+  env->listener = events;
   env->last_job = std::make_shared<std::atomic<std::uint64_t>>(0);
   env->backlog = std::make_shared<commit_backlog>();
+  env->commits = commits;
   env->backlog_max = options.backlog_max;
   if (options.in_flight_max > 0)
     env->permits = permits = system.spawn(make_permits, options.in_flight_max);
@@ -116,6 +129,8 @@ void service::impl::spawn_all(service_options options,
   access = system.spawn(make_access, shared, std::move(options.on_api_keys),
                         options.api_keys_pause);
   registry = system.spawn(make_registry, shared);
+  metrics = system.spawn(make_metrics, shared, meter_directory{registry},
+                         events_actor{events});
   janitor = system.spawn(make_janitor, shared, queue_directory{registry},
                          options.removal_pause);
 }
@@ -140,6 +155,14 @@ operations_actor service::operations() const {
 
 access_actor service::access() const {
   return impl_->access;
+}
+
+metrics_actor service::metrics() const {
+  return impl_->metrics;
+}
+
+events_actor service::events() const {
+  return impl_->events;
 }
 
 // -- start --------------------------------------------------------------------
@@ -201,6 +224,7 @@ void service::kill() {
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     actor = nullptr;
   };
+  stop(i.metrics);
   stop(i.registry);
   stop(i.janitor);
   stop(i.operations);
@@ -219,6 +243,7 @@ void service::kill() {
       i.system
       } -> wait_for(readers);
   stop(i.persistence);
+  stop(i.events);
 }
 
 } // namespace tidegate

@@ -184,6 +184,16 @@ words show_drain_timeout(const settings& from) {
   return {std::to_string(from.drain_timeout.count())};
 }
 
+// -- metrics ------------------------------------------------------------------
+
+refusal read_metrics_queues(const words& given, settings& out) {
+  return read_number(given.front(), 0, 100'000, out.metrics_queues);
+}
+
+words show_metrics_queues(const settings& from) {
+  return {std::to_string(from.metrics_queues)};
+}
+
 // -- prices -------------------------------------------------------------------
 
 refusal read_publish_price(const words& given, settings& out) {
@@ -274,6 +284,9 @@ constexpr std::array table{
   key{"publish_price", key_kind::number, "USD",
       "what discovery says that a publish costs, in US dollars (0)",
       read_publish_price, show_publish_price},
+  key{"metrics_queues", key_kind::integer, "N",
+      "most queues with metrics of their own (1000)", read_metrics_queues,
+      show_metrics_queues},
   key{"log_level", key_kind::text, "LEVEL", "error, warn, info or debug (info)",
       read_log_level, show_log_level},
   key{"log_format", key_kind::text, "FORMAT",

@@ -66,6 +66,9 @@ struct settings {
   /// What discovery says that one publish costs. Unit: US dollars.
   double publish_price = 0;
 
+  /// Most queues with metrics of their own; the others are summed up.
+  std::uint32_t metrics_queues = 1000;
+
   /// Least important lines that are still logged.
   config::log_level log_level = config::log_level::info;
 

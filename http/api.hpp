@@ -17,6 +17,7 @@
 #include "http/keys.hpp"
 #include "http/message.hpp"
 #include "tidegate/error.hpp"
+#include "tidegate/event_stream.hpp"
 #include "tidegate/messages.hpp"
 #include "tidegate/pull_messages.hpp"
 
@@ -119,6 +120,17 @@ struct usage_call {
   usage_by by = usage_by::queue;
 };
 
+/// Asks for a stream of events.
+struct events_call {
+  event_filter filter;
+  std::optional<event_id> after;
+};
+
+/// Asks for metrics; none: of all projects, and of the server.
+struct metrics_call {
+  std::optional<std::string> project;
+};
+
 /// Is the process up? To be answered at once, with `alive()`.
 struct health_check {};
 
@@ -131,8 +143,8 @@ using call =
   std::variant<create_queue, put_queue, delete_queue, list_queues, queue_call,
                job_call, create_pull_queue, list_pull_queues, pull_call,
                operations_page, get_operation, cancel_operation, new_api_key,
-               api_keys_page, revoke_api_key, usage_call, health_check,
-               ready_check>;
+               api_keys_page, revoke_api_key, usage_call, events_call,
+               metrics_call, health_check, ready_check>;
 
 // -- requests -----------------------------------------------------------------
 

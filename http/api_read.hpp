@@ -97,6 +97,10 @@ outcome read_revoke_api_key(request& what, const api_options& options);
 
 outcome read_usage(request& what, const api_options& options);
 
+outcome read_events(request& what, const api_options& options);
+
+outcome read_metrics(request& what, const api_options& options);
+
 // -- pull queues --------------------------------------------------------------
 
 outcome read_create_pull_queue(request& what, const api_options& options);

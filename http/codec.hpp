@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "http/problem.hpp"
+#include "tidegate/event_stream.hpp"
 #include "tidegate/messages.hpp"
 
 namespace tidegate::http {
@@ -176,6 +177,10 @@ std::string encode(const jobs_removed& removed);
 std::string encode(const replay_plan& plan);
 
 std::string encode(const operation_record& operation);
+
+/// Returns `{"id", "time", "project", "queue", "type", "data": {…}}`, on one
+/// line.
+std::string encode(const numbered_event& event);
 
 std::string encode(std::span<const operation_record> page,
                    std::string_view next_cursor);

@@ -6,9 +6,12 @@
 
 #include <caf/response_type.hpp>
 #include <caf/result.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_behavior.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include "http/event_stream.hpp"
 
 namespace tidegate::http {
 
@@ -87,6 +90,40 @@ void gateway_state::execute(const job_call& what, const pending_call_ptr& c) {
     ask_queue(*queue, c);
   else
     look_up(c);
+}
+
+void gateway_state::execute(const events_call& what,
+                            const pending_call_ptr& c) {
+  auto body = std::make_shared<body_stream>(event_bytes_unsent_max);
+  event_sink_ptr sink = std::make_shared<event_writer>(body);
+  std::weak_ptr<event_sink> weak = sink;
+  body->on_room([weak, events = peers_.events] {
+    if (auto taker = weak.lock())
+      caf::anon_send(events, feed_events{std::move(taker)});
+  });
+  body->on_gone([weak, events = peers_.events] {
+    if (auto taker = weak.lock())
+      caf::anon_send(events, unsubscribe_events{std::move(taker)});
+  });
+  self_
+    ->request(peers_.events, caf::infinite,
+              subscribe_events{what.filter, what.after, std::move(sink)})
+    .then([this, c, body](
+            const events_subscribed&) { finish(c, make_event_response(body)); },
+          [this, c](const caf::error& reason) { fail(from_caf(reason), c); });
+}
+
+void gateway_state::execute(const metrics_call& what,
+                            const pending_call_ptr& c) {
+  self_->request(peers_.metrics, caf::infinite, print_metrics_of{what.project})
+    .then(
+      [this, c](metrics_text& printed) {
+        response result;
+        result.body = std::move(printed.text);
+        result.content_type = metrics_type;
+        finish(c, std::move(result));
+      },
+      [this, c](const caf::error& reason) { fail(from_caf(reason), c); });
 }
 
 void gateway_state::execute(const health_check&, const pending_call_ptr& c) {

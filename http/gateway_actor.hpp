@@ -17,6 +17,7 @@
 
 #include "http/api.hpp"
 #include "http/message.hpp"
+#include "http/metrics_printer.hpp"
 #include "tidegate/protocol.hpp"
 
 namespace tidegate::http {
@@ -44,6 +45,8 @@ struct gateway_peers {
   registry_actor registry;
   operations_actor operations;
   access_actor access;
+  events_actor events = {};
+  metrics_printer metrics = {};
 };
 
 /// Handles of queues by the name or number that a project knows them by. Holds
@@ -122,6 +125,8 @@ private:
   void execute(const queue_call& what, const pending_call_ptr& c);
   void execute(const job_call& what, const pending_call_ptr& c);
   void execute(const pull_call& what, const pending_call_ptr& c);
+  void execute(const events_call& what, const pending_call_ptr& c);
+  void execute(const metrics_call& what, const pending_call_ptr& c);
   void execute(const health_check& what, const pending_call_ptr& c);
   void execute(const ready_check& what, const pending_call_ptr& c);
 

@@ -8,6 +8,8 @@
 
 #include "http/iso8601.hpp"
 #include "http/json_writer.hpp"
+#include "tidegate/messages.hpp"
+#include "tidegate/pull_messages.hpp"
 
 namespace tidegate::http {
 
@@ -100,12 +102,16 @@ void log::write(const service_event& event) {
               : (text.empty() ? "" : " ") + on_one_line(value);
   };
   add("event", to_string(event.kind));
+  if (!event.project.empty() && event.project != default_project)
+    add("project", event.project);
   if (!event.queue.empty())
     add("queue", event.queue);
   if (!event.limit_key.empty())
     add("limitKey", event.limit_key);
   if (event.job)
-    add("job", to_string(*event.job));
+    add(event.is_message ? "message" : "job",
+        event.is_message ? to_string(message_id{event.job->seq, event.job->tag})
+                         : to_string(*event.job));
   if (event.cause != hold_cause::none)
     add("cause", to_string(event.cause));
   if (event.http_status)
@@ -116,6 +122,12 @@ void log::write(const service_event& event) {
     add("verdict", to_string(*event.verdict));
   if (event.reason != dead_reason::none)
     add("reason", to_string(event.reason));
+  if (event.operation) {
+    add("operation", to_string(event.operation->id));
+    add("state", to_string(event.operation->state));
+  }
+  if (event.count > 0)
+    add("count", std::to_string(event.count));
   if (!event.detail.empty())
     add("detail", event.detail);
   impl_->out.log(level, "{}", text);

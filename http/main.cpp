@@ -138,6 +138,8 @@ int run(const config::serve& command) {
   options.drain_timeout = with.drain_timeout;
   options.in_flight_max = with.max_in_flight;
   options.publish_price = with.publish_price;
+  options.data_file = store_in(with.data).file;
+  options.metrics_queues = with.metrics_queues;
   options.store = std::move(*store);
   options.on_listening = [&with](std::uint16_t port) {
     auto literal = with.listen_host.find(':') == std::string::npos

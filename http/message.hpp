@@ -18,6 +18,8 @@
 
 namespace tidegate::http {
 
+class body_stream;
+
 /// A header field of a request. Both parts belong to the connection.
 struct field_view {
   std::string_view name;
@@ -34,6 +36,9 @@ struct request_head {
 
   /// In the order in which they came.
   std::span<const field_view> headers;
+
+  /// Address of the client, without its port; empty: not known.
+  std::string_view peer = {};
 };
 
 /// Whether two names of headers are the same, whatever the case of their
@@ -76,6 +81,8 @@ struct admission {
 
   /// The header `if-none-match`, read only for files of the dashboard.
   std::optional<std::string> if_none_match = {};
+  /// The header `last-event-id`, read only where events are asked for.
+  std::optional<std::string> last_event_id = {};
 };
 
 /// Whether the client of a call that waits is still there. Shared by the
@@ -111,6 +118,7 @@ struct request {
 
   /// See `admission`.
   std::optional<std::string> if_none_match = {};
+  std::optional<std::string> last_event_id = {};
 };
 
 /// Hears when a response did not reach the socket: when the last copy goes and
@@ -167,6 +175,10 @@ struct response {
   std::shared_ptr<loss_notice> notice = {};
 
   std::string_view content_type = "application/json";
+
+  /// The body instead of `body`, where it is not null: the response ends, and
+  /// the connection with it, when the stream does. Only of routes that stream.
+  std::shared_ptr<body_stream> stream = {};
 };
 
 /// Takes the one response to a request.

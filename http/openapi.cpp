@@ -90,8 +90,9 @@ void add_parameters(std::string& out, const route& line, const route_doc& doc) {
 }
 
 void add_content(std::string& out, std::string_view schema,
-                 std::string_view example) {
-  add_all(out, {R"("content":{"application/json":{"schema":)",
+                 std::string_view example,
+                 std::string_view media_type = "application/json") {
+  add_all(out, {R"("content":{")", media_type, R"(":{"schema":)",
                 R"({"$ref":"#/components/schemas/)", schema, R"("})"});
   if (!example.empty())
     add_all(out, {R"(,"example":)", example});
@@ -132,7 +133,7 @@ void add_success(std::string& out, const route_doc& doc, unsigned status) {
     if (is_message(doc))
       add_data(out, doc);
     else
-      add_content(out, doc.response, doc.response_example);
+      add_content(out, doc.response, doc.response_example, doc.media_type);
   }
   out += '}';
 }

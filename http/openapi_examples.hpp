@@ -102,6 +102,16 @@ inline constexpr std::string_view usage = R"json({"from": "2026-01-01",
 "publishes": 1200, "deliveries": 1210, "receives": 0, "bytes": 96000}],
 "nextCursor": null})json";
 
+inline constexpr std::string_view events =
+  R"json("id: 1767268800000000-42\nevent: queue.held\ndata: )json"
+  R"json({\"id\":\"1767268800000000-42\",)json"
+  R"json(\"time\":\"2026-01-01T12:00:00.000Z\",\"project\":\"default\",)json"
+  R"json(\"queue\":\"emails\",\"type\":\"queue.held\",\"data\":{)json"
+  R"json(\"limitKey\":null,\"cause\":\"downstream\",\"reason\":null,)json"
+  R"json(\"releaseAt\":\"2026-01-01T12:00:30.000Z\",)json"
+  R"json(\"job\":\"job_000000200000000ajy3wx9rxxj\",)json"
+  R"json(\"webhookStatusCode\":429,\"verdict\":null}}\n\n")json";
+
 inline constexpr std::string_view batch_result = R"json({"results": [
 {"ok": true, "id": "job_000000200000000ajy3wx9rxxj", "status": "pending",
 "createdAt": "2026-01-01T12:00:00.000Z"}, {"ok": true,

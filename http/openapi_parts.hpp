@@ -35,7 +35,7 @@ struct route_doc {
   /// Name of the schema of the answer.
   std::string_view response = {};
 
-  /// JSON.
+  /// JSON; where `media_type` is another, a JSON string with the text.
   std::string_view response_example = {};
 
   /// Another status with the same schema, 0: none.
@@ -43,6 +43,9 @@ struct route_doc {
 
   /// Codes of 409.
   std::string_view conflicts = {};
+
+  /// Of the answer.
+  std::string_view media_type = "application/json";
 };
 
 /// Returns what is to be said of a route.

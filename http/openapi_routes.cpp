@@ -342,6 +342,15 @@ constexpr std::array docs = {
     .response = "Usage",
     .response_example = examples::usage,
   },
+  route_doc{
+    .what = operation::stream_events,
+    .id = "streamEvents",
+    .tag = "Events",
+    .query = "eventQueue types lastEventId",
+    .response = "EventStream",
+    .response_example = examples::events,
+    .media_type = "text/event-stream",
+  },
 };
 
 constexpr std::array open_docs = {
@@ -376,6 +385,15 @@ constexpr std::array open_docs = {
     .tag = "Server",
     .response = "Status",
     .response_example = R"json({"status": "ready"})json",
+  },
+  route_doc{
+    .what = operation::metrics,
+    .id = "getMetrics",
+    .tag = "Server",
+    .response = "Metrics",
+    .response_example = R"json("# TYPE tidegate_actors gauge\n)json"
+                        R"json(tidegate_actors 14\n")json",
+    .media_type = "text/plain",
   },
 };
 

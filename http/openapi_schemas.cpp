@@ -187,6 +187,10 @@ false, "properties": {
 "NewKey": {"allOf": [{"$ref": "#/components/schemas/Key"}, {"type": "object",
 "required": ["key"], "properties": {
   "key": {"type": "string", "description": "Shown this once"}}}]},
+"EventStream": {"type": "string", "description":
+"Server-sent events; one of the type gap says that some are missing"},
+"Metrics": {"type": "string", "description":
+"Without admin only the project's queues; without a key only from loopback"},
 "Usage": {"type": "object", "required": ["from", "to", "by", "items",
 "nextCursor"], "properties": {
   "from": {"type": "string", "format": "date"}, "to": {"type": "string",
@@ -282,6 +286,14 @@ constexpr std::string_view all_parameters = R"json(
   "schema": {"type": "string", "format": "date-time"}},
 "include": {"name": "include", "in": "query", "schema": {"type": "string",
 "enum": ["payload"]}},
+"eventQueue": {"name": "queue", "in": "query", "description":
+"Only events of this queue", "schema": {"type": "string"}},
+"types": {"name": "types", "in": "query", "description":
+"Only these types, with commas between them, such as queue.held,queue.opened",
+  "schema": {"type": "string"}},
+"lastEventId": {"name": "lastEventId", "in": "query", "description":
+"Begin after this event; the header Last-Event-ID goes before it",
+  "schema": {"type": "string"}},
 "from": {"name": "from", "in": "query", "description":
 "First day; 30 days before the last one if it is missing",
   "schema": {"type": "string", "format": "date"}},

@@ -8,7 +8,8 @@ namespace tidegate::http {
 
 std::uint64_t pipeline::open(response_frame frame, std::size_t bytes,
                              std::shared_ptr<client_watch> watch) {
-  slots_.push_back({std::move(frame), false, bytes, {}, std::move(watch), {}});
+  slots_.push_back(
+    {std::move(frame), false, bytes, {}, std::move(watch), {}, {}});
   bytes_ += bytes;
   return first_ + slots_.size() - 1;
 }
@@ -16,7 +17,7 @@ std::uint64_t pipeline::open(response_frame frame, std::size_t bytes,
 void pipeline::insert(std::string bytes) {
   bytes_ += bytes.size();
   auto size = bytes.size();
-  slots_.push_back({{}, true, size, std::move(bytes), {}, {}});
+  slots_.push_back({{}, true, size, std::move(bytes), {}, {}, {}});
 }
 
 void pipeline::answer(std::uint64_t number, const response& what,
@@ -33,7 +34,11 @@ void pipeline::answer(std::uint64_t number, const response& what,
                     slot.frame, date);
   } else {
     append_response(slot.text, what, slot.frame, date);
-    slot.notice = what.notice;
+    // Without a body nobody reads the stream: the notice says so.
+    if (!what.stream || !slot.frame.head_only) {
+      slot.notice = what.notice;
+      slot.stream = what.stream;
+    }
   }
   slot.watch.reset();
   slot.ready = true;
@@ -70,8 +75,10 @@ bool pipeline::is_abandoned() const {
                      [](const slot& x) { return x.watch && x.watch->gone; });
 }
 
-void pipeline::take_ready(std::string& out,
-                          std::vector<std::shared_ptr<loss_notice>>& notices) {
+std::shared_ptr<body_stream>
+pipeline::take_ready(std::string& out,
+                     std::vector<std::shared_ptr<loss_notice>>& notices) {
+  std::shared_ptr<body_stream> stream;
   while (!slots_.empty() && slots_.front().ready) {
     auto& slot = slots_.front();
     if (out.empty())
@@ -80,10 +87,12 @@ void pipeline::take_ready(std::string& out,
       out += slot.text;
     if (slot.notice)
       notices.push_back(std::move(slot.notice));
+    stream = std::move(slot.stream);
     bytes_ -= slot.bytes;
     slots_.pop_front();
     ++first_;
   }
+  return stream;
 }
 
 } // namespace tidegate::http

@@ -50,9 +50,11 @@ public:
   void end_after_newest();
 
   /// Appends to `out` all the answers whose turn it is, and to `notices` who
-  /// wants to hear whether they get there.
-  void take_ready(std::string& out,
-                  std::vector<std::shared_ptr<loss_notice>>& notices);
+  /// wants to hear whether they get there. Returns the body of the last one,
+  /// where that is a stream.
+  std::shared_ptr<body_stream>
+  take_ready(std::string& out,
+             std::vector<std::shared_ptr<loss_notice>>& notices);
 
   bool empty() const {
     return slots_.empty();
@@ -77,6 +79,7 @@ private:
     std::string text;
     std::shared_ptr<client_watch> watch;
     std::shared_ptr<loss_notice> notice;
+    std::shared_ptr<body_stream> stream;
   };
 
   std::deque<slot> slots_;

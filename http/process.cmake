@@ -1,14 +1,18 @@
 # The program: gateways, scheduler, and the process around them.
 add_library(tidegate_http
   asio_scheduler.cpp
+  event_stream.cpp
   first_key.cpp
   gateway_actor.cpp
   gateway_pull.cpp
   log.cpp
-  process.cpp)
+  metrics.cpp
+  metrics_printer.cpp
+  process.cpp
+  process_figures.cpp)
 target_link_libraries(tidegate_http
   PUBLIC tidegate_http_server tidegate_http_client tidegate_actors
-  PRIVATE spdlog::spdlog OpenSSL::Crypto)
+  PRIVATE spdlog::spdlog OpenSSL::Crypto ${PROMETHEUS_CPP_CORE})
 
 set(commit_header ${CMAKE_CURRENT_BINARY_DIR}/generated/commit.hpp)
 add_custom_target(tidegate_commit

@@ -25,6 +25,7 @@
 #include "http/asio_scheduler.hpp"
 #include "http/client.hpp"
 #include "http/gateway_actor.hpp"
+#include "http/metrics_printer.hpp"
 #include "http/server_tls.hpp"
 #include "http/signature.hpp"
 #include "tidegate/service.hpp"
@@ -32,6 +33,9 @@
 namespace tidegate::http {
 
 namespace {
+
+/// What the events that a stream can go back to take in memory.
+constexpr std::size_t event_bytes_max = std::size_t{16} * 1024 * 1024;
 
 /// How long clients get to read their last answers.
 constexpr auto close_timeout = std::chrono::seconds{5};
@@ -186,6 +190,9 @@ private:
   std::optional<std::string> start_client();
   std::optional<std::string> start_service();
   std::optional<std::string> start_server();
+  void start_printer();
+  void stop_printer();
+  server_figures read_figures() const;
   void close_server();
 
   process_options options_;
@@ -198,7 +205,11 @@ private:
   std::optional<service> service_;
   event_listener event_log_;
   std::vector<gateway_actor> gateways_;
+  metrics_printer printer_;
   std::optional<http::server> server_;
+
+  /// Connections that are open; the server's own number, for the printer.
+  std::atomic<const http::server*> counted_ = nullptr;
 };
 
 std::optional<std::string> running_server::start() {
@@ -230,6 +241,7 @@ std::optional<std::string> running_server::start_service() {
   options.in_flight_max = options_.in_flight_max;
   options.make_secret = make_signing_secret;
   options.listener = event_log_;
+  options.events.bytes_max = event_bytes_max;
   options.on_api_keys = [keys = keys_](const auto& list) {
     keys->replace(list);
   };
@@ -239,11 +251,32 @@ std::optional<std::string> running_server::start_service() {
   return std::nullopt;
 }
 
+void running_server::start_printer() {
+  metrics_sources sources;
+  sources.metrics = service_->metrics();
+  sources.server = [this] { return read_figures(); };
+  sources.queues_max = options_.metrics_queues;
+  printer_ = system_->spawn<caf::detached>(make_metrics_printer,
+                                           std::move(sources));
+}
+
+server_figures running_server::read_figures() const {
+  server_figures result;
+  result.process = read_process_figures();
+  if (auto counted = counted_.load())
+    result.connections = counted->connections();
+  result.data_bytes = size_of_file(options_.data_file);
+  result.wal_bytes = size_of_file(options_.data_file.string() + "-wal");
+  return result;
+}
+
 std::optional<std::string> running_server::start_server() {
+  start_printer();
   for (std::uint32_t i = 0; i < options_.threads; ++i)
     gateways_.push_back(system_->spawn(
-      make_gateway, gateway_peers{service_->registry(), service_->operations(),
-                                  service_->access()}));
+      make_gateway,
+      gateway_peers{service_->registry(), service_->operations(),
+                    service_->access(), service_->events(), printer_}));
   api_options api;
   api.now = [] { return read_clocks().wall; };
   api.publish_price = options_.publish_price;
@@ -254,10 +287,21 @@ std::optional<std::string> running_server::start_server() {
   server_.emplace(options_.server, threads_.contexts(),
                   std::make_shared<gateway_handler>(keys_, std::move(api),
                                                     gateways_, log_));
+  counted_ = &*server_;
   if (auto wrong = server_->start())
     return wrong;
   options_.on_listening(server_->port());
   return std::nullopt;
+}
+
+/// It reads what is taken down next, so it is waited for.
+void running_server::stop_printer() {
+  if (!printer_)
+    return;
+  caf::anon_send_exit(printer_, caf::exit_reason::user_shutdown);
+  caf::scoped_actor self{*system_};
+  self->wait_for(printer_);
+  printer_ = nullptr;
 }
 
 void running_server::close_server() {
@@ -277,6 +321,7 @@ void running_server::stop() {
   for (auto& gateway : gateways_)
     caf::anon_send_exit(gateway, caf::exit_reason::user_shutdown);
   gateways_.clear();
+  stop_printer();
   server_.reset();
   service_.reset();
   if (client_)

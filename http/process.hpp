@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,6 +44,12 @@ struct process_options {
   double publish_price = 0;
 
   std::unique_ptr<tidegate::store> store;
+
+  /// What `store` keeps its data in, for the metrics.
+  std::filesystem::path data_file;
+
+  /// See `collect_metrics`.
+  std::size_t metrics_queues = 1000;
 
   /// Called with the port once connections are accepted.
   std::function<void(std::uint16_t port)> on_listening;

@@ -125,11 +125,12 @@ void append_response(std::string& out, const response& what,
     append_field(out, "connection", "keep-alive");
   for (const auto& [name, value] : what.headers)
     append_field(out, name, value);
-  if (body_bytes > 0)
+  if (body_bytes > 0 || what.stream)
     append_field(out, "content-type", what.content_type);
   // RFC 9110, section 8.6: a 204 has none, and a 304 would have to tell that of
-  // the body that it leaves out.
-  if (what.status != 204 && what.status != 304) {
+  // the body that it leaves out. What is streamed ends with the connection (RFC
+  // 9112, section 6.3).
+  if (what.status != 204 && what.status != 304 && !what.stream) {
     out += "content-length: ";
     append_number(out, body_bytes);
     out += "\r\n";

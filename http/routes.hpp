@@ -116,6 +116,7 @@ enum class operation : std::uint8_t {
   list_api_keys,
   revoke_api_key,
   get_usage,
+  stream_events,
   create_pull_queue,
   get_pull_queue,
   list_pull_queues,
@@ -145,6 +146,7 @@ enum class operation : std::uint8_t {
   dashboard_file,
   health,
   readiness,
+  metrics,
 };
 
 /// How large a body may be.
@@ -191,6 +193,13 @@ struct route {
 
   /// Whether its answer may be a long time in coming.
   bool waits = false;
+
+  /// Whether its answer may have no end. Nothing that follows on the connection
+  /// is read.
+  bool streams = false;
+
+  /// Whether it may also be called without a key, from the machine itself.
+  bool open_on_loopback = false;
 };
 
 /// Returns every route that there is.

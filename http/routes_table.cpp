@@ -100,6 +100,10 @@ constexpr std::array table = {
         scope::admin, false, "Revoke an API key at once"},
   route{"usage.get", "GET", "/v1/usage", operation::get_usage, scope::read,
         false, "Tell what the project has done, day by day"},
+  route{"events.stream", "GET", "/v1/events", operation::stream_events,
+        scope::read, false,
+        "Tell what happens, as server-sent events, as it happens",
+        body_class::usual, false, true, true},
   route{"queue.create", "POST", "/v1/queue/create",
         operation::create_pull_queue, scope::manage, false,
         "Create a pull queue", body_class::usual, true},
@@ -183,6 +187,9 @@ constexpr std::array table = {
         true, "Is the process up?"},
   route{"server.readiness", "GET", "/readyz", operation::readiness, scope::read,
         true, "Can the server do its work?"},
+  route{"server.metrics", "GET", "/metrics", operation::metrics, scope::read,
+        false, "Tell how everything is, in the text format of Prometheus",
+        body_class::usual, false, false, false, true},
 };
 
 } // namespace

@@ -5,6 +5,7 @@ add_library(tidegate_http_api
   api_answer_pull.cpp
   api_query.cpp
   api_read_access.cpp
+  api_read_events.cpp
   api_read_pull.cpp
   api_read_queue.cpp
   codec_backoff.cpp
@@ -21,6 +22,7 @@ add_library(tidegate_http_api
   codec_settings.cpp
   codec_settings_reader.cpp
   codec_write_access.cpp
+  codec_write_event.cpp
   codec_write_job.cpp
   codec_write_message.cpp
   codec_write_pull.cpp
@@ -60,6 +62,7 @@ add_dependencies(tidegate_http_api tidegate_dashboard)
 target_sources(tidegate_http_api PRIVATE ${dashboard_files})
 
 add_library(tidegate_http_server
+  body_stream.cpp
   listener.cpp
   pipeline.cpp
   request_reader.cpp

@@ -6,6 +6,7 @@
 
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 
 #include "http/problem.hpp"
 
@@ -28,6 +29,9 @@ constexpr std::size_t assumed_answer = pending_bytes_max / 4;
 constexpr std::size_t ahead_bytes_max = 64 * 1024;
 
 constexpr std::size_t kept_capacity_max = 64 * 1024;
+
+/// What the system may keep of a streamed body until the client takes it.
+constexpr int stream_buffer_bytes = 64 * 1024;
 
 std::shared_ptr<const std::string> address_of(const stream_socket& socket) {
   boost::system::error_code code;
@@ -84,6 +88,8 @@ void session::on_end_of_stream() {
   if (state_ == state::lingering)
     return close();
   pipeline_.end_waits();
+  if (body_)
+    return close();
   // Requests that were read ahead are still to be taken.
   if (state_ == state::open && !(paused_ && reader_.has_unread()))
     take_no_more();
@@ -147,6 +153,7 @@ bool session::step() {
 
 void session::on_head() {
   auto head = reader_.head();
+  head.peer = *peer_;
   frame_.keep_alive = reader_.keep_alive() && !home_->draining;
   frame_.head_only = head.method == "HEAD";
   frame_.http_1_0 = reader_.is_http_1_0();
@@ -159,6 +166,8 @@ void session::on_head() {
   if (auto refusal = std::get_if<response>(&verdict))
     return refuse(std::move(*refusal), !reader_.has_body());
   admitted_ = std::move(std::get<admission>(verdict));
+  if (admitted_.route.route->streams)
+    frame_.keep_alive = false;
   auto body_bytes_max = body_limit(*admitted_.route.route);
   if (reader_.is_too_large(body_bytes_max))
     return refuse(make_problem(problem::payload_too_large, {}, frame_.family),
@@ -176,8 +185,9 @@ void session::on_request() {
                frame_.request_id,
                peer_,
                std::move(admitted_.idempotency_key),
-               nullptr,
-               std::move(admitted_.if_none_match)};
+               {},
+               std::move(admitted_.if_none_match),
+               std::move(admitted_.last_event_id)};
   reader_.next();
   request_until_.reset();
   if (what.route.route->waits)
@@ -246,14 +256,20 @@ void session::watch() {
   auto is_deaf = state_ == state::ending
                  || (state_ == state::open && paused_
                      && ahead_ < ahead_bytes_max);
-  if (is_deaf && !end_of_stream_ && pipeline_.has_waits())
+  if (is_deaf && !end_of_stream_ && (body_ || pipeline_.has_waits()))
     read();
 }
 
 void session::flush() {
   if (!stream_.socket().is_open() || !writing_.empty())
     return;
-  pipeline_.take_ready(out_, out_notices_);
+  if (auto body = pipeline_.take_ready(out_, out_notices_))
+    begin_stream(std::move(body));
+  if (body_) {
+    body_->take(out_);
+    if (body_->is_over())
+      body_.reset();
+  }
   if (out_.empty())
     return end_if_done();
   writing_.swap(out_);
@@ -265,12 +281,33 @@ void session::flush() {
                       });
 }
 
+void session::begin_stream(std::shared_ptr<body_stream> body) {
+  body_ = std::move(body);
+  // What the system keeps for a slow reader is bounded, too.
+  boost::system::error_code ignored;
+  stream_.socket().set_option(
+    asio::socket_base::send_buffer_size{stream_buffer_bytes}, ignored);
+  body_->attach([weak = weak_from_this(), home = home_] {
+    asio::post(home->context, [weak] {
+      if (auto self = weak.lock()) {
+        self->flush();
+        self->arm();
+      }
+    });
+  });
+  if (home_->draining)
+    body_->end();
+  watch();
+}
+
 void session::on_written(boost::system::error_code code) {
   if (state_ == state::closed)
     return;
   if (code)
     return close();
   writing_.clear();
+  if (body_)
+    body_->sent();
   for (auto& notice : std::exchange(writing_notices_, {}))
     notice->written();
   if (writing_.capacity() > kept_capacity_max)
@@ -292,7 +329,7 @@ session::clock::time_point session::next_deadline() const {
     result = *request_until_;
   if (!writing_.empty())
     return std::min(result, write_until_);
-  if (pipeline_.empty() && !request_until_)
+  if (pipeline_.empty() && !request_until_ && !body_)
     result = idle_until_;
   return result;
 }

@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "http/body_stream.hpp"
 #include "http/message.hpp"
 #include "http/pipeline.hpp"
 #include "http/request_reader.hpp"
@@ -117,6 +118,9 @@ private:
 
   void flush();
 
+  /// Goes on with a body that comes bit by bit, to the end of the connection.
+  void begin_stream(std::shared_ptr<body_stream> body);
+
   void on_written(boost::system::error_code code);
 
   // -- ending -----------------------------------------------------------------
@@ -183,6 +187,9 @@ private:
   /// Who wants to hear whether those bytes were written.
   std::vector<std::shared_ptr<loss_notice>> out_notices_;
   std::vector<std::shared_ptr<loss_notice>> writing_notices_;
+
+  /// The body that is being written, if that comes bit by bit.
+  std::shared_ptr<body_stream> body_;
 
   /// Bytes that were dropped because no more requests are taken.
   std::size_t dropped_ = 0;

@@ -1,5 +1,8 @@
 // How a session begins and how it ends.
 
+#include <utility>
+
+#include "http/body_stream.hpp"
 #include "http/server_tls.hpp"
 #include "http/session.hpp"
 
@@ -49,6 +52,8 @@ void session::begin() {
 // -- ending -------------------------------------------------------------------
 
 void session::drain() {
+  if (body_)
+    body_->end();
   if (state_ == state::shaking_hands)
     return close();
   if (state_ != state::open)
@@ -70,6 +75,8 @@ void session::close() {
   boost::system::error_code ignored;
   stream_.socket().close(ignored);
   pipeline_.abandon();
+  if (auto body = std::exchange(body_, nullptr))
+    body->abandon();
   out_notices_.clear();
   writing_notices_.clear();
   timer_.cancel();
@@ -78,11 +85,11 @@ void session::close() {
 }
 
 bool session::is_idle() const {
-  return pipeline_.empty() && writing_.empty() && out_.empty();
+  return !body_ && pipeline_.empty() && writing_.empty() && out_.empty();
 }
 
 void session::end_if_done() {
-  if (state_ != state::ending || !writing_.empty() || !out_.empty())
+  if (state_ != state::ending || body_ || !writing_.empty() || !out_.empty())
     return;
   if (pipeline_.empty())
     linger();

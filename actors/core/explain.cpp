@@ -156,6 +156,25 @@ queue_view push_queue::view(moment now) {
   return result;
 }
 
+queue_metrics push_queue::metrics(moment now) {
+  jobs_.mature(now.steady);
+  queue_metrics result;
+  auto& counts = result.counts;
+  counts.pending = jobs_.fresh();
+  counts.awaiting_ack = awaiting_.size();
+  counts.processing = jobs_.size() - jobs_.fresh() - awaiting_.size();
+  counts.scheduled = jobs_.waiting();
+  counts.in_flight = posts();
+  counts.held = held_jobs();
+  if (auto oldest = jobs_.oldest())
+    result.oldest_age = std::max(duration{0}, now.wall - *oldest);
+  result.gates[static_cast<std::size_t>(gate_.state())] = 1;
+  result.paused = queue_.paused ? 1 : 0;
+  result.counters = counters_;
+  result.counters.held += gate_.shut_for(now);
+  return result;
+}
+
 std::size_t push_queue::held_jobs() const {
   if (gate_.state() != gate_state::open)
     return jobs_.ready();

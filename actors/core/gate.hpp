@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,6 +69,13 @@ public:
   /// Returns whether it is open and remembers no failed probe.
   bool at_rest() const {
     return state_ == gate_state::open && failed_probes_ == 0;
+  }
+
+  /// Returns for how long it has not been open; 0 where it is.
+  duration shut_for(moment now) const {
+    if (state_ == gate_state::open)
+      return duration{0};
+    return std::max(duration{0}, now.wall - since_);
   }
 
   /// Returns the release time of a gate that is held.

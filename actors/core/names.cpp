@@ -261,6 +261,18 @@ const char* to_string(event_kind kind) {
       return "store.failed";
     case event_kind::store_recovered:
       return "store.recovered";
+    case event_kind::queue_created:
+      return "queue.created";
+    case event_kind::queue_deleted:
+      return "queue.deleted";
+    case event_kind::message_dead:
+      return "message.dead";
+    case event_kind::messages_redriven:
+      return "messages.redriven";
+    case event_kind::operation_started:
+      return "operation.started";
+    case event_kind::operation_ended:
+      return "operation.ended";
   }
   return "unknown";
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tidegate/job.hpp"
+#include "tidegate/metrics.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
 #include "tidegate/transport.hpp"
@@ -36,6 +37,19 @@ struct outcome {
   /// One sentence for the history; empty on success.
   std::string error;
 };
+
+/// Returns how a delivery with this outcome is counted.
+inline delivery_result to_result(outcome::kind what) {
+  switch (what) {
+    case outcome::kind::success:
+      return delivery_result::success;
+    case outcome::kind::defer:
+      return delivery_result::deferred;
+    case outcome::kind::failure:
+      break;
+  }
+  return delivery_result::failed;
+}
 
 /// The wait after a 429, 503 or 529 that names none that can be read.
 inline constexpr duration default_retry_after = std::chrono::seconds{60};

@@ -165,6 +165,8 @@ pull_queue::check_group(const publish_message& what) const {
 
 void pull_queue::stored(job&& what, moment made, moment now) {
   ++queue_.totals.published;
+  ++counters_.published;
+  counters_.publish_latency.observe(now.steady - made.steady);
   auto live = to_live(what);
   jobs_.add(to_entry(live, made),
             queue_.pull.fifo ? live.limit_key : std::string{});
@@ -293,6 +295,16 @@ void pull_queue::update(const job& message, pull_transition& out,
   out.records.push_back(update_job{message, entry});
 }
 
+service_event pull_queue::make_event(event_kind kind, moment now) const {
+  service_event result;
+  result.kind = kind;
+  result.project = queue_.project;
+  result.queue = queue_.name;
+  result.at = now.wall;
+  result.is_message = true;
+  return result;
+}
+
 void pull_queue::store_totals(pull_transition& out) const {
   out.store(update_pull_totals{queue_.id, queue_.totals});
 }
@@ -385,6 +397,32 @@ pull_queue_view pull_queue::view(moment now) {
   result.in_flight = leases_.size() + leaving_.size();
   if (auto oldest = jobs_.oldest())
     result.oldest_age = std::max(duration{0}, now.wall - *oldest);
+  return result;
+}
+
+queue_counters pull_queue::counters() const {
+  auto result = counters_;
+  result.deliveries = subscription_.counters();
+  result.held = subscription_.held();
+  return result;
+}
+
+queue_metrics pull_queue::metrics(moment now) {
+  jobs_.mature(now.steady);
+  groups_.wake(now.steady, jobs_);
+  queue_metrics result;
+  result.kind = queue_kind::pull;
+  auto& counts = result.counts;
+  counts.pending = jobs_.ready() - groups_.waiting();
+  counts.scheduled = jobs_.waiting() + groups_.waiting();
+  counts.processing = leases_.size() + leaving_.size();
+  counts.in_flight = counts.processing;
+  if (auto oldest = jobs_.oldest())
+    result.oldest_age = std::max(duration{0}, now.wall - *oldest);
+  result.gates[static_cast<std::size_t>(subscription_.state())] = 1;
+  result.counters = counters();
+  result.counters.held += subscription_.shut_for(now);
+  result.totals = queue_.totals;
   return result;
 }
 

@@ -176,6 +176,13 @@ public:
 
   pull_queue_view view(moment now);
 
+  /// Without name and project.
+  queue_metrics metrics(moment now);
+
+  /// What has happened since it was taken up; `held` up to when the gate of the
+  /// subscription opened last.
+  queue_counters counters() const;
+
   message_view view(job&& stored, moment now) const;
 
   const queue_record& record_now() const {
@@ -275,6 +282,7 @@ private:
   std::optional<job> take_loaded(job_seq seq);
   void update(const job& message, pull_transition& out,
               const std::optional<history_entry>& entry = std::nullopt);
+  service_event make_event(event_kind kind, moment now) const;
   void store_totals(pull_transition& out) const;
   void forget(job_seq seq);
 
@@ -284,6 +292,7 @@ private:
   std::set<std::pair<steady_time, job_seq>> deadlines_;
   message_groups groups_;
   push_subscription subscription_;
+  queue_counters counters_;
 
   /// Messages that were being pushed when the process died.
   std::vector<job_seq> interrupted_;

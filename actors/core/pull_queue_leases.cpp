@@ -265,6 +265,9 @@ void pull_queue::move_to(queue_id to, leaving_message&& what, moment now,
   message.eligible_at = now.wall;
   ++queue_.totals.dead_lettered;
   forget(message.id.seq);
+  auto event = make_event(event_kind::message_dead, now);
+  event.job = message.id;
+  out.effects.emplace_back(emit{std::move(event)});
   out.records.push_back(
     move_message{std::move(message), to, std::move(what.entry)});
 }

@@ -14,6 +14,7 @@ pull_transition pull_queue::change_settings(const pull_settings& settings,
   queue_.pull = settings;
   queue_.updated_at = now.wall;
   out.records.push_back(update_pull_settings{queue_.id, settings, now.wall});
+  out.effects.emplace_back(emit{make_event(event_kind::queue_changed, now)});
   return out;
 }
 
@@ -73,8 +74,12 @@ pull_transition pull_queue::redrive(const std::vector<redrive_target>& targets,
     m.status = job_status::pending;
     out.records.push_back(move_message{std::move(m), to});
   }
-  if (!out.records.empty())
-    store_totals(out);
+  if (out.records.empty())
+    return out;
+  auto event = make_event(event_kind::messages_redriven, now);
+  event.count = out.records.size();
+  out.effects.emplace_back(emit{std::move(event)});
+  store_totals(out);
   return out;
 }
 

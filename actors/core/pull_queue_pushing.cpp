@@ -20,6 +20,7 @@ pull_transition pull_queue::subscribe(const queue_settings& settings,
   out.records.push_back(update_queue{queue_.id, settings, false, {}, now.wall});
   out.records.push_back(update_secrets{queue_.id, secret, {}, {}});
   subscription_.changed(queue_, now, out);
+  out.effects.emplace_back(emit{make_event(event_kind::queue_changed, now)});
   return out;
 }
 

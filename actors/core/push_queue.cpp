@@ -114,6 +114,8 @@ std::uint64_t push_queue::room() const {
 
 void push_queue::stored(job&& what, moment made, moment now) {
   --arriving_;
+  ++counters_.published;
+  counters_.publish_latency.observe(now.steady - made.steady);
   // The clock may have been set since then: a wait goes on as it began, a time
   // that was named is read on the clock as it is now.
   follow_wall_clock(now);
@@ -295,6 +297,7 @@ push_queue::memory_use push_queue::memory() const {
 service_event push_queue::make_event(event_kind kind, moment now) const {
   service_event result;
   result.kind = kind;
+  result.project = queue_.project;
   result.queue = queue_.name;
   result.at = now.wall;
   return result;

@@ -22,6 +22,7 @@
 #include "actors/core/slots.hpp"
 #include "actors/core/transition.hpp"
 #include "tidegate/messages.hpp"
+#include "tidegate/metrics.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
 #include "tidegate/view.hpp"
@@ -189,6 +190,15 @@ public:
   queue_record to_record(moment now) const;
 
   queue_view view(moment now);
+
+  /// Without name and project.
+  queue_metrics metrics(moment now);
+
+  /// What has happened since it was taken up; `held` up to when the gate
+  /// opened last.
+  const queue_counters& counters() const {
+    return counters_;
+  }
 
   /// Adds to a job as it is stored what only the queue knows.
   job_view view(job_record stored, moment now);
@@ -504,6 +514,8 @@ private:
   bool capped_ = false;
   std::uint32_t permits_ = 0;
   std::uint32_t permits_asked_ = 0;
+
+  queue_counters counters_;
 
   /// Wall clock minus steady clock when that was last looked at.
   duration clock_offset_{0};

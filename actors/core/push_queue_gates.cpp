@@ -60,8 +60,12 @@ void push_queue::judge_probe(const outcome& what, const defer_order& order,
     tell(store_gate(event_kind::queue_held, now, out), out);
     return;
   }
+  counters_.deliveries.count(what.verdict);
+  auto shut = gate_.shut_for(now);
   gate_.judge(what.verdict, order.wait, why, now);
   auto opened = gate_.state() == gate_state::open;
+  if (opened)
+    counters_.held += shut;
   if (opened)
     ramp_.begin(queue_.settings.recovery, queue_.settings.concurrency);
   auto event = store_gate(
@@ -84,6 +88,7 @@ void push_queue::judge_key_probe(lane_id lane, const outcome& what,
     tell(store_key_gate(lane, event_kind::queue_held, now, out), out);
     return;
   }
+  counters_.deliveries.count(what.verdict);
   door.judge(what.verdict, order.wait, why, now);
   auto opened = door.state() == gate_state::open;
   auto event = store_key_gate(

@@ -257,6 +257,9 @@ void push_queue::revived(const revive_job& what, const commit_answer& answer,
   e.priority = j.priority;
   e.background = j.background;
   jobs_.add(e, j.limit_key);
+  // An operation tells of all of its jobs at once.
+  if (j.background)
+    return;
   auto event = make_event(event_kind::job_replayed, now);
   event.job = j.id;
   tell(std::move(event), out);

@@ -98,6 +98,7 @@ transition push_queue::ended(job_seq seq, std::uint64_t number,
   r.in_flight = false;
   post_ended(out);
   if (reply.error_code == delivery_errc::aborted) {
+    counters_.deliveries.count(delivery_result::aborted, {}, reply.took);
     probe_gone(r.job.id, number, r.lane, now, out);
     leave_slot(r, now, out);
     jobs_.put_back(seq, now.steady, wait_kind::none);
@@ -105,6 +106,8 @@ transition push_queue::ended(job_seq seq, std::uint64_t number,
     return out;
   }
   auto what = judge_reply(reply, now);
+  counters_.deliveries.count(to_result(what.what), reply.http_status,
+                             reply.took);
   if (queue_.settings.mode == delivery_mode::ack && says_success(what)) {
     await_ack(r, now, out);
     return out;
@@ -128,6 +131,10 @@ void push_queue::stray_ended(const stray_post& post, std::uint64_t number,
   post_ended(out);
   probe_gone(post.job, number, post.lane, now, out);
   auto what = judge_reply(reply, now);
+  auto aborted = reply.error_code == delivery_errc::aborted;
+  counters_.deliveries.count(aborted ? delivery_result::aborted
+                                     : to_result(what.what),
+                             reply.http_status, reply.took);
   if (what.what == outcome::kind::defer) {
     gate::cause why{hold_cause::downstream, post.job, reply.http_status, {}};
     if (scope_of(post.lane, std::nullopt) == defer_scope::key)
@@ -196,6 +203,7 @@ void push_queue::succeed(resident& r, history_entry&& entry, moment now,
   ++r.job.attempts;
   r.job.status = job_status::completed;
   ++queue_.completed;
+  ++counters_.completed;
   end(r, std::move(entry), now, out);
 }
 
@@ -224,6 +232,7 @@ void push_queue::defer(resident& r, history_entry&& entry,
                        const defer_order& order, moment now, transition& out) {
   auto& j = r.job;
   ++j.defers;
+  ++counters_.defers;
   auto kind = wait_kind::defer;
   if (order.scope != defer_scope::queue)
     kind = order.scope == defer_scope::key ? wait_kind::key_defer
@@ -269,6 +278,7 @@ void push_queue::give_up(resident& r, dead_reason why,
   r.job.dead_letter = queue_.settings.dead_letter
                       && why != dead_reason::cancelled;
   ++queue_.dead;
+  ++counters_.dead[static_cast<std::size_t>(why)];
   auto event = make_event(event_kind::job_dead, now);
   event.job = r.job.id;
   event.reason = why;

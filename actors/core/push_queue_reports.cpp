@@ -281,6 +281,7 @@ transition push_queue::late_ack(resident& r, const report& what,
   j.reported = callback_kind::ack;
   j.reported_delivery = delivery;
   ++queue_.completed;
+  ++counters_.completed;
   end(r, std::move(entry), now, out);
   return out;
 }

@@ -53,6 +53,7 @@ void push_subscription::changed(const queue_record& queue, moment now,
                                 pull_transition& out) {
   if (is_active(queue) != active_) {
     active_ = !active_;
+    held_ += gate_.shut_for(now);
     gate_ = {};
     out.records.push_back(update_gate{queue.id, gate_.to_record(now)});
   }
@@ -107,6 +108,7 @@ push_subscription::ended(const queue_record& queue, job_seq message,
     out.effects.emplace_back(leave_permits{1});
   auto probe = gate_.is_probe(id, number);
   if (reply.error_code == delivery_errc::aborted) {
+    counters_.count(delivery_result::aborted, {}, reply.took);
     if (probe) {
       gate_.probe_vanished();
       out.effects.emplace_back(
@@ -117,6 +119,7 @@ push_subscription::ended(const queue_record& queue, job_seq message,
     return back;
   }
   auto what = judge(reply, now.wall);
+  counters_.count(to_result(what.what), reply.http_status, reply.took);
   auto deferred = what.what == outcome::kind::defer;
   gate::cause why{deferred ? hold_cause::downstream : hold_cause::probe_failed,
                   id,
@@ -133,8 +136,12 @@ push_subscription::ended(const queue_record& queue, job_seq message,
 void push_subscription::judge_probe(const queue_record& queue,
                                     const outcome& what, const gate::cause& why,
                                     moment now, pull_transition& out) {
+  counters_.count(what.verdict);
+  auto shut = gate_.shut_for(now);
   gate_.judge(what.verdict, what.retry_after, why, now);
   auto opened = gate_.state() == gate_state::open;
+  if (opened)
+    held_ += shut;
   auto event = store_gate(
     queue, opened ? event_kind::queue_opened : event_kind::queue_held, now,
     out);
@@ -152,8 +159,10 @@ service_event push_subscription::store_gate(const queue_record& queue,
   auto stored = gate_.to_record(now);
   service_event event;
   event.kind = kind;
+  event.project = queue.project;
   event.queue = queue.name;
   event.at = now.wall;
+  event.is_message = true;
   event.job = stored.caused_by;
   event.cause = stored.cause;
   event.http_status = stored.http_status;

@@ -83,6 +83,25 @@ public:
   /// Writes gate and rate into the record of the queue.
   void write(queue_record& queue, moment now) const;
 
+  /// Deliveries since it was taken up.
+  const delivery_counters& counters() const {
+    return counters_;
+  }
+
+  /// For how long the gate was not open, up to when it opened last.
+  duration held() const {
+    return held_;
+  }
+
+  /// For how long it is not open now.
+  duration shut_for(moment now) const {
+    return gate_.shut_for(now);
+  }
+
+  gate_state state() const {
+    return gate_.state();
+  }
+
   std::uint32_t in_flight() const {
     return static_cast<std::uint32_t>(posts_.size());
   }
@@ -106,6 +125,11 @@ private:
 
   /// Deliveries under way, by message and number.
   std::map<std::pair<job_seq, std::uint64_t>, job_id> posts_;
+
+  delivery_counters counters_;
+
+  /// For how long the gate was not open, up to when it opened last.
+  duration held_{0};
 };
 
 } // namespace tidegate

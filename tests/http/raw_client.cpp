@@ -163,6 +163,15 @@ std::optional<raw_response> raw_client::receive(bool to_head) {
       return std::nullopt;
   auto result = parse_head(std::string_view{buffer_}.substr(0, head_end));
   buffer_.erase(0, head_end + 4);
+  // RFC 9112, section 6.3: without a length the body ends with the connection.
+  if (result.status == 200 && !to_head
+      && result.header("content-length").empty()) {
+    while (fill()) {
+      // nop
+    }
+    result.body = std::exchange(buffer_, {});
+    return result;
+  }
   auto length = to_head ? 0
                         : std::atoi(result.header("content-length").c_str());
   while (buffer_.size() < static_cast<std::size_t>(length))

@@ -1,5 +1,6 @@
 tidegate_add_test(http_api_test
   SOURCES
+    api_events_test.cpp
     api_pull_test.cpp
     api_test.cpp
     codec_commands_test.cpp
@@ -32,6 +33,7 @@ tidegate_add_test(http_server_test
     response_writer_test.cpp
     server_ending_test.cpp
     server_limits_test.cpp
+    server_streams_test.cpp
     server_test.cpp
     server_tls_test.cpp
     server_waits_test.cpp

@@ -31,7 +31,7 @@ void echo_handler::handle(request what, responder respond) {
   if (name == "dropped")
     return;
   if (what.watch)
-    what.watch->wanted = what.body == "wait";
+    what.watch->wanted = what.body == "wait" || what.route.route->streams;
   if (name.starts_with("slow") || what.watch) {
     std::lock_guard guard{mutex_};
     kept_.push_back(std::move(respond));
@@ -124,7 +124,12 @@ echo_handler& test_server::requests() {
 }
 
 bool test_server::eventually(const std::function<bool()>& condition) {
-  auto end = std::chrono::steady_clock::now() + 10s;
+  return eventually_within(10s, condition);
+}
+
+bool test_server::eventually_within(std::chrono::milliseconds most,
+                                    const std::function<bool()>& condition) {
+  auto end = std::chrono::steady_clock::now() + most;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end)
       return false;

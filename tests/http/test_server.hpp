@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -71,6 +72,10 @@ public:
   /// Waits until `condition` holds, at most a few seconds. Returns whether it
   /// does.
   static bool eventually(const std::function<bool()>& condition);
+
+  /// The same, for as long as `most`.
+  static bool eventually_within(std::chrono::milliseconds most,
+                                const std::function<bool()>& condition);
 
 private:
   class impl;

@@ -158,15 +158,18 @@ function answersAsDescribed(path, method, { status, text, json }) {
   assert.ok(status < 300, `${method} ${path}: ${status} ${text}`);
   if (!described.content)
     return;
-  const schema = pointer('paths', path, method, 'responses', String(status), 'content',
-    'application/json', 'schema');
-  const fits = schemas.validate({ $ref: schema }, json);
+  const [type] = Object.keys(described.content);
+  const schema = pointer('paths', path, method, 'responses', String(status), 'content', type, 'schema');
+  const fits = schemas.validate({ $ref: schema }, type === 'application/json' ? json : text);
   assert.ok(fits, `${method} ${path}: ${schemas.errorsText()} in ${text}`);
 }
 
 test('every route answers its example as it is described', { timeout }, async (t) => {
   for (const [path, routes] of Object.entries(description.paths))
     for (const [method, route] of Object.entries(routes)) {
+      // What has no end is read in events_test.
+      if (route.responses['200']?.content?.['text/event-stream'])
+        continue;
       if (!['get', 'put', 'post', 'patch', 'delete'].includes(method))
         continue;
       await t.test(`${method} ${path}`, async () => {

@@ -168,6 +168,14 @@ public:
     return service_->operations();
   }
 
+  events_actor events_handle() const {
+    return service_->events();
+  }
+
+  metrics_actor metrics_handle() const {
+    return service_->metrics();
+  }
+
   access_actor access() const {
     return service_->access();
   }

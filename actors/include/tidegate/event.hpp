@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,37 @@ enum class event_kind : std::uint8_t {
   store_failed,
   /// The store is in order again.
   store_recovered,
+  queue_created,
+  queue_deleted,
+  /// A message went to the dead-letter queue.
+  message_dead,
+  /// Messages went back to where they came from.
+  messages_redriven,
+  /// A long-running operation has begun.
+  operation_started,
+  /// It is done, or was cancelled, or has failed.
+  operation_ended,
+};
+
+/// Every kind, in the order of the enumeration.
+inline constexpr std::array all_event_kinds = {
+  event_kind::queue_held,
+  event_kind::queue_probing,
+  event_kind::queue_opened,
+  event_kind::queue_paused,
+  event_kind::queue_resumed,
+  event_kind::queue_changed,
+  event_kind::job_dead,
+  event_kind::job_replayed,
+  event_kind::queue_secret_rotated,
+  event_kind::store_failed,
+  event_kind::store_recovered,
+  event_kind::queue_created,
+  event_kind::queue_deleted,
+  event_kind::message_dead,
+  event_kind::messages_redriven,
+  event_kind::operation_started,
+  event_kind::operation_ended,
 };
 
 /// Returns the name of the event, e.g. `queue.held`.
@@ -43,14 +75,18 @@ const char* to_string(event_kind kind);
 struct service_event {
   event_kind kind = event_kind::queue_held;
   /// Empty where it is about no queue.
+  std::string project;
   std::string queue;
   wall_time at{};
 
   /// Limit key whose gate it is about; empty: the queue's own.
   std::string limit_key;
 
-  /// The job that caused it or that it is about.
+  /// The job or message that caused it or that it is about.
   std::optional<job_id> job;
+
+  /// Whether that is a message, of a pull queue.
+  bool is_message = false;
 
   /// Gate events: why it shut.
   hold_cause cause = hold_cause::none;
@@ -70,6 +106,12 @@ struct service_event {
   /// `store_failed`: what the store says; gate events: what worker or operator
   /// said. For people.
   std::string detail;
+
+  /// Events of operations: as far as it has come.
+  std::optional<operation_record> operation;
+
+  /// `messages_redriven`: how many.
+  std::uint64_t count = 0;
 
   bool operator==(const service_event&) const = default;
 };

@@ -15,8 +15,10 @@
 
 #include "tidegate/error.hpp"
 #include "tidegate/event.hpp"
+#include "tidegate/event_stream.hpp"
 #include "tidegate/ids.hpp"
 #include "tidegate/messages.hpp"
+#include "tidegate/metrics.hpp"
 #include "tidegate/pull_messages.hpp"
 
 namespace tidegate {
@@ -112,6 +114,18 @@ using access_actor =
 /// for: its mailbox grows.
 using event_listener = caf::typed_actor<caf::reacts_to<service_event>>;
 
+/// Tells how everything is. It asks queues a few at a time, so an answer over
+/// thousands of them holds up nobody.
+using metrics_actor =
+  caf::typed_actor<caf::replies_to<collect_metrics>::with<service_metrics>>;
+
+/// Hands out events as streams.
+using events_actor =
+  caf::typed_actor<caf::replies_to<subscribe_events>::with<events_subscribed>,
+                   caf::reacts_to<unsubscribe_events>,
+                   caf::reacts_to<feed_events>,
+                   caf::replies_to<get_event_figures>::with<event_figures>>;
+
 } // namespace tidegate
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::publish)
@@ -199,3 +213,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::purge_pull_queue)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::redrive_messages)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::redrive_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::service_event)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::subscribe_events)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::events_subscribed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::unsubscribe_events)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::feed_events)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::get_event_figures)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::event_figures)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::collect_metrics)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(tidegate::service_metrics)

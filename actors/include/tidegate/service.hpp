@@ -42,6 +42,9 @@ struct service_options {
   /// Hears of every event; may be empty.
   event_listener listener;
 
+  /// What is kept of the events for those who read them as streams.
+  event_limits events;
+
   /// Whether the actors that block on the disk get threads of their own. Off
   /// only under a scheduler with virtual time.
   bool detach_storage = true;
@@ -90,6 +93,12 @@ public:
 
   /// Returns the actor that knows the API keys.
   access_actor access() const;
+
+  /// Returns the actor that hands out events.
+  events_actor events() const;
+
+  /// Returns the actor that tells how everything is.
+  metrics_actor metrics() const;
 
   /// Begins to take up all queues from the store. `check_ready` tells when that
   /// is done.
