@@ -69,12 +69,16 @@ std::optional<error> create_data_file(const std::filesystem::path& data_file) {
                    owner_only);
   if (fd >= 0) {
     ::close(fd);
-    auto directory = data_file.parent_path();
-    return sync_directory(directory.empty() ? "." : directory);
+    return sync_directory_of(data_file);
   }
   if (errno != EEXIST)
     return refusal("cannot create", data_file);
   return std::nullopt;
+}
+
+std::optional<error> sync_directory_of(const std::filesystem::path& file) {
+  auto directory = file.parent_path();
+  return sync_directory(directory.empty() ? "." : directory);
 }
 
 } // namespace tidegate

@@ -31,4 +31,7 @@ private:
 /// Leaves a file that exists alone.
 std::optional<error> create_data_file(const std::filesystem::path& data_file);
 
+/// Makes the name of `file` durable: syncs the directory that it is in.
+std::optional<error> sync_directory_of(const std::filesystem::path& file);
+
 } // namespace tidegate
