@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "config/api_grammar.hpp"
 #include "config/config_file.hpp"
 #include "config/keys.hpp"
 
@@ -29,16 +30,20 @@ struct grammar {
   CLI::App* create = nullptr;
   CLI::App* list = nullptr;
   CLI::App* revoke = nullptr;
+  CLI::App* backup = nullptr;
   CLI::App* check = nullptr;
   CLI::App* version = nullptr;
   flag_words words;
   std::optional<std::string> config;
   std::string checked;
+  std::string copy;
   create_key created;
   list_keys listed;
   revoke_key revoked;
+  std::optional<api_grammar> api;
 
 private:
+  void add_data(CLI::App& to);
   CLI::App* add_keys_command(const char* name, const char* help);
   void add_setting(CLI::App& to, const key& entry);
   void add_keys();
@@ -55,6 +60,13 @@ grammar::grammar() {
   for (const auto& entry : config::keys())
     add_setting(*serve, entry);
   add_keys();
+  api.emplace(app);
+  backup = app.add_subcommand(
+    "backup", "Copies the data, whether a server is running or not");
+  backup->add_option("file", copy, "the copy, which must not exist yet")
+    ->type_name("FILE")
+    ->required();
+  add_data(*backup);
   check = app.add_subcommand("check-config", "Says what is wrong with a file");
   check->add_option("file", checked, "config file")
     ->type_name("FILE")
@@ -72,12 +84,15 @@ void grammar::add_setting(CLI::App& to, const key& entry) {
                             : CLI::MultiOptionPolicy::TakeLast);
 }
 
-/// Adds a command of `keys`, which can say where the data is.
+/// Adds what says where the data is.
+void grammar::add_data(CLI::App& to) {
+  to.add_option("--config", config, "config file (none)")->type_name("FILE");
+  add_setting(to, *find_key("data"));
+}
+
 CLI::App* grammar::add_keys_command(const char* name, const char* help) {
   auto* added = keys->add_subcommand(name, help);
-  added->add_option("--config", config, "config file (none)")
-    ->type_name("FILE");
-  add_setting(*added, *find_key("data"));
+  add_data(*added);
   return added;
 }
 
@@ -167,6 +182,8 @@ result<command> read_command(grammar& given, const environment& variables) {
     return with.reason();
   if (given.serve->parsed())
     return command{serve{std::move(*with)}};
+  if (given.backup->parsed())
+    return command{backup{with->data, given.copy}};
   if (given.create->parsed()) {
     given.created.data = with->data;
     return command{std::move(given.created)};
@@ -184,7 +201,10 @@ show_help help_of(grammar& given) {
   for (auto* each : {given.create, given.list, given.revoke})
     if (each->parsed())
       return {each->help("tidegate keys")};
-  for (auto* each : {given.serve, given.keys, given.check, given.version})
+  if (auto text = given.api->help())
+    return {*text};
+  for (auto* each :
+       {given.serve, given.keys, given.backup, given.check, given.version})
     if (each->parsed())
       return {each->help("tidegate")};
   return {given.app.help()};
@@ -213,8 +233,14 @@ result<command> parse_command_line(const std::vector<std::string>& arguments,
     return command{show_version{}};
   if (given.check->parsed())
     return command{check_config{given.checked}};
-  if (!given.serve->parsed() && !given.keys->parsed())
-    return refuse("A command is missing: serve, keys, check-config or version");
+  if (auto call = given.api->read(variables)) {
+    if (!*call)
+      return call->reason();
+    return command{std::move(**call)};
+  }
+  if (!given.serve->parsed() && !given.keys->parsed()
+      && !given.backup->parsed())
+    return refuse("A command is missing: tidegate --help lists them");
   return read_command(given, variables);
 }
 

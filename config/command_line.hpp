@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -42,6 +43,27 @@ struct revoke_key {
   std::string id;
 };
 
+/// `tidegate backup FILE`: copy the store, whether a server runs on it or not.
+struct backup {
+  std::filesystem::path data;
+  std::filesystem::path file;
+};
+
+/// `tidegate queues list` and its like: call the HTTP API of a server.
+struct call_api {
+  std::string url;
+  std::string key;
+  /// Empty: the system's authorities only.
+  std::string tls_ca;
+  /// Print what the API answers instead of tables.
+  bool json = false;
+  /// The command: see `api_command`.
+  std::string group;
+  std::string verb;
+  /// Its words by their names, as they were given; of a flag there are none.
+  std::map<std::string, std::vector<std::string>> words;
+};
+
 /// `tidegate check-config FILE`: print what `check_file` finds.
 struct check_config {
   std::filesystem::path file;
@@ -55,8 +77,8 @@ struct show_help {
   std::string text;
 };
 
-using command = std::variant<serve, create_key, list_keys, revoke_key,
-                             check_config, show_version, show_help>;
+using command = std::variant<serve, create_key, list_keys, revoke_key, backup,
+                             call_api, check_config, show_version, show_help>;
 
 /// Returns the value of an environment variable, if it is set.
 using environment =

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include "config/command_line.hpp"
 #include "config/config_file.hpp"
 #include "config/settings.hpp"
+#include "http/cli_commands.hpp"
 #include "http/first_key.hpp"
 #include "http/key_commands.hpp"
 #include "http/log.hpp"
@@ -26,6 +28,7 @@
 #include "http/server_tls.hpp"
 #include "http/version.hpp"
 #include "storage/sqlite_access.hpp"
+#include "storage/sqlite_backup.hpp"
 #include "storage/sqlite_process.hpp"
 #include "storage/sqlite_store.hpp"
 
@@ -201,6 +204,27 @@ int run(const config::revoke_key& command) {
     return fail("there is no " + command.id);
   std::cout << "revoked " << command.id << '\n';
   return EXIT_SUCCESS;
+}
+
+int run(const config::backup& command) {
+  if (auto reason = back_up(store_in(command.data), command.file))
+    return fail(reason->message);
+  std::cout << "copied to " << command.file.string() << '\n';
+  return EXIT_SUCCESS;
+}
+
+int run(const config::call_api& command) {
+  http::cli_world world{
+    std::cin,  std::cout,
+    std::cerr, isatty(STDOUT_FILENO) == 1,
+    now,       [](duration span) {
+                          std::this_thread::sleep_for(span); }};
+  return http::run_cli({{command.url, command.key, command.tls_ca},
+                        command.json,
+                        command.group,
+                        command.verb,
+                        command.words},
+                       world);
 }
 
 int run(const config::check_config& command) {

@@ -25,7 +25,7 @@ add_dependencies(tidegate tidegate_commit)
 set_source_files_properties(version.cpp PROPERTIES
   INCLUDE_DIRECTORIES ${CMAKE_CURRENT_BINARY_DIR}/generated)
 target_link_libraries(tidegate
-  PRIVATE tidegate_http tidegate_storage tidegate_config)
+  PRIVATE tidegate_http tidegate_http_cli tidegate_storage tidegate_config)
 set_target_properties(tidegate PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_compile_definitions(tidegate PRIVATE

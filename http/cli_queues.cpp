@@ -1,0 +1,124 @@
+// Commands about queues.
+
+#include "http/cli_session.hpp"
+#include "http/json_writer.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+/// Adds the words `set`, each `NAME=VALUE`. Returns the one that is none.
+std::optional<std::string> add_settings(json_writer& out,
+                                        const std::vector<std::string>& words) {
+  for (const auto& word : words) {
+    auto equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return word;
+    out.key(word.substr(0, equals)).raw(to_json(word.substr(equals + 1)));
+  }
+  return std::nullopt;
+}
+
+/// Calls, and shows the queue that the server answers with.
+int change(cli_session& self, std::string_view method, const std::string& path,
+           std::string_view body, const std::string& done) {
+  auto answer = self.ask(method, path, body);
+  if (!answer)
+    return self.status();
+  return self.json() ? self.print_json(*answer) : self.say(done);
+}
+
+int send_settings(cli_session& self, json_writer& out, std::string_view method,
+                  const std::string& path, const std::string& done) {
+  if (auto wrong = add_settings(out, self.all("set")))
+    return self.fail(exit_usage,
+                     "--set must be NAME=VALUE, such as "
+                     "concurrency=5, got \""
+                       + *wrong + '"');
+  out.end_object();
+  return change(self, method, path, out.take(), done);
+}
+
+} // namespace
+
+int queues_list(cli_session& self) {
+  return self.list(cli_list::queues, "/v1/queues");
+}
+
+int queues_show(cli_session& self) {
+  auto body = self.ask("GET", self.queue_path());
+  if (!body)
+    return self.status();
+  if (self.json())
+    return self.print_json(*body);
+  return self.print(show_queue(*body, self.world().now()));
+}
+
+int queues_create(cli_session& self) {
+  json_writer out;
+  out.begin_object().member("name", self.word("queue"));
+  if (self.has("webhook-url"))
+    out.member("webhookUrl", self.word("webhook-url"));
+  if (self.has("concurrency"))
+    out.key("concurrency").raw(self.word("concurrency"));
+  if (self.has("mode"))
+    out.member("mode", self.word("mode"));
+  return send_settings(self, out, "POST", "/v1/queues",
+                       "created " + self.word("queue"));
+}
+
+int queues_update(cli_session& self) {
+  if (!self.has("set"))
+    return self.fail(exit_usage,
+                     "--set is missing: what is to be changed, such as "
+                     "concurrency=5");
+  json_writer out;
+  out.begin_object();
+  return send_settings(self, out, "PATCH", self.queue_path(),
+                       "changed " + self.word("queue"));
+}
+
+int queues_pause(cli_session& self) {
+  return change(self, "POST", self.queue_path("/pause"), {},
+                "paused " + self.word("queue"));
+}
+
+int queues_resume(cli_session& self) {
+  return change(self, "POST", self.queue_path("/resume"), {},
+                "resumed " + self.word("queue"));
+}
+
+int queues_hold(cli_session& self) {
+  auto span = parse_span(self.word("for"));
+  if (!span)
+    return self.fail(exit_usage, "TIME must be like 30, 30s, 5m or 2h, got \""
+                                   + self.word("for") + '"');
+  json_writer out;
+  out.begin_object().member("retryAfter",
+                            std::chrono::duration<double>(*span).count());
+  if (self.has("reason"))
+    out.member("reason", self.word("reason"));
+  out.end_object();
+  return change(self, "POST", self.queue_path("/hold"), out.take(),
+                "held " + self.word("queue") + " for " + print_span(*span));
+}
+
+int queues_release(cli_session& self) {
+  if (!self.has("limit-key"))
+    return change(self, "POST", self.queue_path("/release"), {},
+                  "released " + self.word("queue"));
+  auto key = self.word("limit-key");
+  return change(self, "POST",
+                self.queue_path("/keys/" + percent_encode(key) + "/release"),
+                {}, "released " + key + " of " + self.word("queue"));
+}
+
+int queues_delete(cli_session& self) {
+  auto path = self.queue_path(self.has("force") ? "?force=true" : "");
+  if (!self.ask("DELETE", path))
+    return self.status();
+  return self.json() ? self.status()
+                     : self.say("deleted " + self.word("queue"));
+}
+
+} // namespace tidegate::http

@@ -1,0 +1,180 @@
+#include "http/cli_session.hpp"
+
+#include <charconv>
+#include <ostream>
+
+#include "http/iso8601.hpp"
+#include "http/json_scan.hpp"
+#include "http/json_writer.hpp"
+
+namespace tidegate::http {
+
+namespace {
+
+constexpr std::size_t page_max = 1000;
+constexpr std::size_t limit_default = 100;
+constexpr std::size_t limit_max = 1'000'000;
+constexpr unsigned depth_max = 128;
+
+/// Reads the word `limit`; nothing where it is out of range.
+std::optional<std::size_t> read_limit(const std::string& text) {
+  if (text.empty())
+    return limit_default;
+  std::size_t limit = 0;
+  auto last = text.data() + text.size();
+  auto [end, failure] = std::from_chars(text.data(), last, limit);
+  if (failure != std::errc{} || end != last || limit == 0 || limit > limit_max)
+    return std::nullopt;
+  return limit;
+}
+
+} // namespace
+
+std::string percent_encode(std::string_view text) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string result;
+  for (auto c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    auto plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
+                 || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_'
+                 || c == '~';
+    if (plain)
+      result += c;
+    else
+      result.append({'%', digits[byte >> 4], digits[byte & 15]});
+  }
+  return result;
+}
+
+bool is_json(std::string_view text) {
+  auto scanned = scan_json(text, depth_max);
+  return std::holds_alternative<json_outline>(scanned);
+}
+
+std::string to_json(const std::string& word) {
+  if (is_json(word))
+    return word;
+  json_writer out;
+  out.value(word);
+  return out.take();
+}
+
+void add_query(std::string& path, std::string_view name,
+               std::string_view value) {
+  if (value.empty())
+    return;
+  path += path.find('?') == std::string::npos ? '?' : '&';
+  path.append(name).append("=").append(percent_encode(value));
+}
+
+cli_session::cli_session(const cli_call& call, const cli_world& world,
+                         cli_client client)
+  : call_(call), world_(world), client_(std::move(client)) {
+  // nop
+}
+
+// -- words --------------------------------------------------------------------
+
+std::string cli_session::word(const char* name) const {
+  const auto& given = all(name);
+  return given.empty() ? std::string{} : given.back();
+}
+
+const std::vector<std::string>& cli_session::all(const char* name) const {
+  static const std::vector<std::string> none;
+  auto given = call_.words.find(name);
+  return given == call_.words.end() ? none : given->second;
+}
+
+std::string cli_session::time(const char* name) const {
+  auto text = word(name);
+  if (text.empty())
+    return text;
+  auto ago = parse_span(text);
+  return ago ? to_iso8601(world_.now() - *ago) : text;
+}
+
+std::string cli_session::queue_path(std::string_view behind) const {
+  return "/v1/queues/" + percent_encode(word("queue")) + std::string{behind};
+}
+
+std::string cli_session::job_path(std::string_view behind) const {
+  return "/v1/jobs/" + percent_encode(word("job")) + std::string{behind};
+}
+
+// -- asking -------------------------------------------------------------------
+
+std::optional<std::string> cli_session::ask(std::string_view method,
+                                            std::string_view path,
+                                            std::string_view body) {
+  auto answer = client_.call(method, path, body);
+  if (!answer) {
+    fail(exit_unreachable, answer.reason().message);
+    return std::nullopt;
+  }
+  if (answer->status < 200 || answer->status > 299) {
+    fail(exit_refused, refusal_of(answer->status, answer->body));
+    return std::nullopt;
+  }
+  return std::move(answer->body);
+}
+
+int cli_session::list(cli_list what, const std::string& path) {
+  auto limit = read_limit(word("limit"));
+  if (!limit)
+    return fail(exit_usage, "--limit must be a whole number from 1 to "
+                              + std::to_string(limit_max) + ", got \""
+                              + word("limit") + '"');
+  auto table = table_of(what);
+  cli_page page;
+  while (true) {
+    auto next = path;
+    add_query(next, "limit",
+              std::to_string(std::min(page_max, *limit - table.rows())));
+    add_query(next, "cursor", page.next_cursor);
+    auto body = ask("GET", next);
+    if (!body)
+      return status_;
+    auto added = add_page(what, *body, world_.now(), table);
+    if (!added)
+      return fail(exit_unreachable, added.reason().message);
+    if (json())
+      print_json(*body);
+    page = *added;
+    if (page.next_cursor.empty() || table.rows() >= *limit)
+      break;
+  }
+  if (json())
+    return status_;
+  world_.out << table.print();
+  if (!page.next_cursor.empty())
+    world_.err << "tidegate: there may be more than these " << table.rows()
+               << ": --limit shows them\n";
+  return status_;
+}
+
+// -- ending -------------------------------------------------------------------
+
+int cli_session::fail(cli_exit status, const std::string& sentence) {
+  world_.err << "tidegate: " << printable(sentence) << '\n';
+  return status_ = status;
+}
+
+int cli_session::print_json(std::string_view body) {
+  world_.out << body << (body.ends_with('\n') ? "" : "\n");
+  return status_;
+}
+
+int cli_session::print(const result<std::string>& text) {
+  if (!text)
+    return fail(exit_unreachable, text.reason().message);
+  world_.out << *text;
+  return status_;
+}
+
+int cli_session::say(const std::string& line) {
+  world_.out << printable(line) << '\n';
+  return status_;
+}
+
+} // namespace tidegate::http

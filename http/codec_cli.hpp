@@ -1,0 +1,89 @@
+// What the command line reads out of the API's answers, and how it shows it.
+// Every reading function fails where the answer is not what a Tidegate server
+// sends. Members that are not known are passed over or shown as they are, so
+// that a newer server can be asked.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/cli_text.hpp"
+#include "tidegate/error.hpp"
+#include "tidegate/time.hpp"
+
+namespace tidegate::http {
+
+// -- lists --------------------------------------------------------------------
+
+enum class cli_list : std::uint8_t { queues, jobs, dead_letters, operations };
+
+/// Returns an empty table with the headings of a list.
+text_table table_of(cli_list what);
+
+/// What came with one page.
+struct cli_page {
+  std::size_t items = 0;
+
+  /// Where the list goes on; empty: nowhere.
+  std::string next_cursor;
+};
+
+/// Adds the items of a page to a table that `table_of(what)` made.
+result<cli_page> add_page(cli_list what, std::string_view body, wall_time now,
+                          text_table& to);
+
+// -- one thing ----------------------------------------------------------------
+
+/// Return several lines.
+result<std::string> show_queue(std::string_view body, wall_time now);
+result<std::string> show_job(std::string_view body, wall_time now);
+result<std::string> show_operation(std::string_view body, wall_time now);
+
+/// Says in sentences why a job is not running, until when, and what an operator
+/// can do about it. `queue` is what the server says about the job's queue.
+result<std::string> explain_job(std::string_view job, std::string_view queue,
+                                wall_time now);
+
+/// Says what a replay would do, from the answer to a dry run.
+result<std::string> show_dry_run(std::string_view body, wall_time now);
+
+/// Shows one event of `/v1/events` in one line.
+result<std::string> show_event(std::string_view data);
+
+// -- answers ------------------------------------------------------------------
+
+/// How far an operation is.
+struct cli_operation {
+  std::string id;
+  std::string state;
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  std::string error;
+};
+
+result<cli_operation> read_operation(std::string_view body);
+
+/// What became of publishing a job.
+struct cli_published {
+  std::string id;
+  std::string status;
+  bool duplicate = false;
+  bool payload_mismatch = false;
+};
+
+result<cli_published> read_published(std::string_view body);
+
+/// Reads `{"count": n}`.
+result<std::uint64_t> read_count(std::string_view body);
+
+/// Reads the queue's name out of a job.
+result<std::string> read_queue_of(std::string_view job);
+
+/// Returns one printable sentence about an answer that is no success, whatever
+/// its body is.
+std::string refusal_of(unsigned status, std::string_view body);
+
+} // namespace tidegate::http
