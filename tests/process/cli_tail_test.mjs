@@ -5,7 +5,8 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { until } from '../../examples/tidegate.mjs';
-import { launch } from './support/server.mjs';
+import { cliOf } from './support/cli.mjs';
+import { launch, startServer } from './support/server.mjs';
 
 const timeout = 60_000;
 
@@ -74,4 +75,29 @@ test('a refusal and a server that is not there end it', { timeout }, async (t) =
   const nobody = tail(t, 'http://127.0.0.1:1');
   assert.deepEqual(await nobody.exited, { code: 3, signal: null });
   assert.equal(nobody.err, 'tidegate: cannot reach http://127.0.0.1:1: Connection refused\n');
+});
+
+test('a server is followed over its death, and over what was missed', { timeout }, async (t) => {
+  const server = await startServer(t);
+  if ((await server.api.send('GET', '/v1/discovery/events.stream')).status === 404)
+    return t.skip('this server has no events');
+  const cli = cliOf(server);
+  await cli.ask('queues', 'create', 'q', '--webhook-url', 'http://127.0.0.1:9/');
+  const launched = launch(['tail'], cli.env);
+  t.after(() => launched.child.kill('SIGKILL'));
+  await until('an event', 20, async () => {
+    await cli.ask('queues', 'pause', 'q');
+    await cli.ask('queues', 'resume', 'q');
+    return launched.out.includes('  queue.resumed  q\n');
+  });
+  const address = new URL(server.api.url).host;
+  await server.kill();
+  server.flags.push('--listen', address);
+  await server.start();
+  await until('an event of the new process', 20, async () => {
+    await cli.ask('queues', 'pause', 'q');
+    return / {2}queue\.paused {2}q\n$/.test(launched.out);
+  });
+  assert.match(launched.err, /^tidegate: the stream has ended, trying again\n/);
+  return undefined;
 });
