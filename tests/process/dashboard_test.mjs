@@ -73,6 +73,24 @@ test('a list goes on where more is asked for', { timeout }, async (t) => {
   assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0);
 });
 
+/** In the page: what would be looked at again after 2 or 5 s is not. */
+function stopPolling() {
+  const later = window.setTimeout;
+  window.setTimeout = (f, delay, ...rest) => (delay === 2000 || delay === 5000 ? 0 : later(f, delay, ...rest));
+}
+
+test('an event of the server makes the page look again', { timeout }, async (t) => {
+  const { server, api } = await start(t);
+  const page = await signedIn(t, server, { init: stopPolling });
+  await shows(page, 'Live, by events');
+  for (let n = 0; n < 3; ++n) {
+    await api.pause('q');
+    await row(page, 'q').getByText('paused').waitFor();
+    await api.resume('q');
+    await row(page, 'q').getByText('open').waitFor();
+  }
+});
+
 test('a server that is gone is said to be, and is followed again when it is back', { timeout }, async (t) => {
   const { server } = await start(t);
   const page = await signedIn(t, server);

@@ -29,13 +29,16 @@ async function start() {
 export const closeBrowser = async () => (await browser)?.close();
 
 /**
- * Opens the dashboard of `server` in a window of its own. `page.faults` lists what
+ * Opens the dashboard of `server` in a window of its own, where `init` runs first.
+ * `page.faults` lists what
  * a well-behaved page has none of: uncaught errors and broken policies.
  */
-export async function openDashboard(t, server, { fragment = '', ...options } = {}) {
+export async function openDashboard(t, server, { fragment = '', init, ...options } = {}) {
   const context = await (await start()).newContext(options);
   t.after(() => context.close());
   context.setDefaultTimeout(patience);
+  if (init)
+    await context.addInitScript(init);
   const page = await context.newPage();
   page.faults = [];
   page.on('pageerror', (error) => page.faults.push(String(error)));
