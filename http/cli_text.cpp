@@ -35,11 +35,23 @@ std::string count_of(std::int64_t count, const unit& of) {
   return std::to_string(count) + of.name;
 }
 
-bool is_figure(const std::string& text) {
-  return text == "-"
-         || (!text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-              return c >= '0' && c <= '9';
-            }));
+bool is_number(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= '0' && c <= '9';
+  });
+}
+
+/// Whether a column has numbers, and beside them only cells without a value.
+bool is_of_numbers(const std::vector<std::vector<std::string>>& rows,
+                   std::size_t first, std::size_t column) {
+  auto numbers = false;
+  for (auto row = first; row < rows.size(); ++row) {
+    const auto& cell = rows[row][column];
+    numbers = numbers || is_number(cell);
+    if (cell != "-" && !is_number(cell))
+      return false;
+  }
+  return numbers;
 }
 
 std::optional<std::int64_t> unit_of(std::string_view text) {
@@ -141,12 +153,12 @@ std::string text_table::print() const {
     return text;
   auto columns = rows_.front().size();
   std::vector<std::size_t> widths(columns, 0);
-  std::vector<bool> right(columns, headings_ != 0 && rows_.size() > 1);
-  for (std::size_t row = 0; row < rows_.size(); ++row)
-    for (std::size_t i = 0; i < columns; ++i) {
-      widths[i] = std::max(widths[i], utf8_characters(rows_[row][i]));
-      right[i] = right[i] && (row < headings_ || is_figure(rows_[row][i]));
-    }
+  std::vector<bool> right(columns, false);
+  for (std::size_t i = 0; i < columns; ++i) {
+    for (const auto& cells : rows_)
+      widths[i] = std::max(widths[i], utf8_characters(cells[i]));
+    right[i] = headings_ != 0 && is_of_numbers(rows_, headings_, i);
+  }
   for (const auto& cells : rows_) {
     std::string line;
     for (std::size_t i = 0; i < columns; ++i) {

@@ -178,8 +178,8 @@ TEST_CASE("what should be a number has to be one as JSON has it") {
   CHECK(call_of({"jobs", "publish", "q", "1", "--delay=" + std::string{number}})
           .words["delay"]
         == std::vector<std::string>{number});
-  auto other = GENERATE("x", "1,\"priority\":9", "01", "+1", ".5", "1.",
-                        "1s", "0x10", " 1", "NaN", "1 ");
+  auto other = GENERATE("x", "1,\"priority\":9", "01", "+1", ".5", "1.", "1s",
+                        "0x10", " 1", "NaN", "1 ");
   CHECK(
     refusal_of({"jobs", "publish", "q", "1", "--delay=" + std::string{other}})
     == "--delay must be a number, got \"" + std::string{other} + '"');

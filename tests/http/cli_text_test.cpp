@@ -94,6 +94,12 @@ TEST_CASE("columns fit their cells, and numbers stand to the right") {
            "c                -\n");
 }
 
+TEST_CASE("a column without a value stands where its heading does") {
+  text_table table{{"NAME", "LIMIT KEY", "N"}};
+  table.add({"a", "-", "1"});
+  CHECK(table.print() == "NAME  LIMIT KEY  N\na     -          1\n");
+}
+
 TEST_CASE("a table without headings is lines of names and values") {
   text_table table;
   CHECK(table.print().empty());
@@ -104,14 +110,11 @@ TEST_CASE("a table without headings is lines of names and values") {
 }
 
 TEST_CASE("progress is drawn from nothing to all") {
-  CHECK(print_progress(0, 10)
-        == "[------------------------]   0 %  0 of 10");
+  CHECK(print_progress(0, 10) == "[------------------------]   0 %  0 of 10");
   CHECK(print_progress(500, 1000)
         == "[############------------]  50 %  500 of 1000");
-  CHECK(print_progress(10, 10)
-        == "[########################] 100 %  10 of 10");
-  CHECK(print_progress(0, 0)
-        == "[########################] 100 %  0 of 0");
+  CHECK(print_progress(10, 10) == "[########################] 100 %  10 of 10");
+  CHECK(print_progress(0, 0) == "[########################] 100 %  0 of 0");
   CHECK(print_progress(12, 10).ends_with("100 %  12 of 10"));
   CHECK(print_progress(UINT64_MAX, UINT64_MAX).size() < 80);
 }

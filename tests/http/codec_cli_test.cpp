@@ -37,10 +37,10 @@ TEST_CASE("queues are listed with what they are doing") {
            "COMPLETED  OLDEST\n"
            "a     open               3           1             0     2       "
            "1234  3 min 5 s\n"
-           "b     held (28 s)        0           0             0     0          "
-           "0  -\n"
-           "c     paused             -           -             -     -          "
-           "-  -\n");
+           "b     held (28 s)        0           0             0     0       "
+           "   0  -\n"
+           "c     paused             -           -             -     -       "
+           "   -  -\n");
 }
 
 TEST_CASE("jobs are listed with what they wait for") {
