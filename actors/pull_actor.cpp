@@ -124,22 +124,46 @@ caf::result<queue_metrics> pull_state::handle(get_queue_metrics) {
 
 auto pull_state::handle(const patch_pull_queue& request)
   -> promise<pull_queue_view> {
-  if (auto reason = unfit_for_work())
-    return refuse(*reason);
-  auto settings = apply(queue_->record_now().pull, request.patch);
-  if (settings.dead_letter_queue == name_)
-    return refuse(
-      {errc::validation_failed,
-       "dead_letter_queue must be another queue, got '" + name_ + "'"});
-  if (auto wrong = validate(settings); !wrong.empty())
-    return refuse(wrong);
-  return change(queue_->change_settings(settings, env_->now()));
+  auto answer = self_->make_response_promise<pull_queue_view>();
+  const auto& dead_letters = request.patch.dead_letter_queue;
+  if (!dead_letters || dead_letters->empty()) {
+    patch(request.patch, answer);
+    return answer;
+  }
+  // It may not be there yet, but it may be none of another kind.
+  self_
+    ->request(queues_, caf::infinite,
+              find_pull_impl{project_, *dead_letters, {}, false, false})
+    .then([this, answer, what = request.patch](
+            const pull_impl_actor&) { patch(what, answer); },
+          [this, answer, what = request.patch](const caf::error& why) mutable {
+            if (from_caf(why).code == errc::wrong_queue_kind)
+              answer.deliver(why);
+            else
+              patch(what, answer);
+          });
+  return answer;
+}
+
+void pull_state::patch(const pull_settings_patch& what,
+                       promise<pull_queue_view> answer) {
+  if (auto reason = unfit_for_work()) {
+    answer.deliver(to_caf(*reason));
+    return;
+  }
+  auto settings = apply(queue_->record_now().pull, what);
+  auto wrong = validate(settings);
+  if (auto reason = validate_dead_letters(name_, settings))
+    wrong.push_back(std::move(*reason));
+  if (wrong.empty())
+    change(queue_->change_settings(settings, env_->now()), answer);
+  else
+    answer.deliver(to_caf(to_error(wrong.front())));
 }
 
 auto pull_state::refuse(const std::vector<field_error>& wrong)
   -> promise<pull_queue_view> {
-  return refuse({errc::validation_failed,
-                 wrong.front().field + " " + wrong.front().message});
+  return refuse(to_error(wrong.front()));
 }
 
 auto pull_state::refuse(const error& reason) -> promise<pull_queue_view> {
@@ -150,6 +174,11 @@ auto pull_state::refuse(const error& reason) -> promise<pull_queue_view> {
 /// Answers with the queue as it is then. @pre no promise has been made yet
 auto pull_state::change(pull_transition&& t) -> promise<pull_queue_view> {
   auto answer = self_->make_response_promise<pull_queue_view>();
+  change(std::move(t), answer);
+  return answer;
+}
+
+void pull_state::change(pull_transition&& t, promise<pull_queue_view> answer) {
   run(std::move(t), [this, answer](const auto& failed) mutable {
     if (failed)
       answer.deliver(to_caf(*failed));
@@ -157,7 +186,6 @@ auto pull_state::change(pull_transition&& t) -> promise<pull_queue_view> {
       count_dead_letters(queue_->view(env_->now()), answer);
   });
   advance();
-  return answer;
 }
 
 auto pull_state::handle(close_queue request) -> promise<queue_deleted> {
@@ -256,6 +284,8 @@ void pull_state::handle(committed& message) {
   if (!what)
     return;
   auto after = queue_->committed(message.records, message.answers, env_->now());
+  if (what->committed)
+    what->committed(message);
   // Nobody is told before the other queues know.
   send_away_and_then(after.effects, [this, all = std::move(what->done),
                                      generation = generation_] {
@@ -264,8 +294,6 @@ void pull_state::handle(committed& message) {
       done(lost ? std::optional{unfit().value_or(gone())} : std::nullopt);
   });
   run(std::move(after));
-  if (what->committed)
-    what->committed(message);
   carry_out(std::move(what->effects));
   if (queue_)
     advance();

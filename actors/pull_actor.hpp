@@ -172,6 +172,8 @@ private:
   promise<pull_queue_view> refuse(const error& reason);
   promise<pull_queue_view> refuse(const std::vector<field_error>& wrong);
   promise<pull_queue_view> change(pull_transition&& t);
+  void change(pull_transition&& t, promise<pull_queue_view> answer);
+  void patch(const pull_settings_patch& what, promise<pull_queue_view> answer);
   void take_up(const queue_snapshot& stored);
   std::string dead_letter_queue() const;
   message_id new_id();

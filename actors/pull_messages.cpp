@@ -266,10 +266,16 @@ void pull_state::settle_elsewhere(const settle_message& what, on_settled done,
 
 void pull_state::settle_with_successor(const settle_message& what,
                                        on_settled done) {
+  // What is not leased is not acked, and nothing is published.
+  if (!queue_->is_leased(what)) {
+    settle(what, std::move(done));
+    return;
+  }
   auto to = what.successor_queue.empty() ? name_ : what.successor_queue;
   self_
-    ->request(queues_, caf::infinite,
-              find_pull_impl{project_, to, {}, true, false})
+    ->request(
+      queues_, caf::infinite,
+      find_pull_impl{project_, to, {}, fits_new_queue(*what.successor), false})
     .then(
       [this, what, done](const pull_impl_actor& other) {
         if (other == self_) {
@@ -309,15 +315,13 @@ void pull_state::ack_and_publish(const settle_message& what,
   pull_transition t;
   auto decision = queue_->settle(what, std::nullopt, env_->now(), t);
   auto result = std::get_if<message_settled>(&decision);
-  if (!result || result->duplicate) {
-    // What is not leased is not acked, and nothing is published.
-    auto plain = what;
-    plain.successor.reset();
-    settle(plain, done);
+  if (!result) {
+    settle(what, done);
     return;
   }
   auto made = next.made;
-  pull_queue::add_successor(std::move(next.record), t);
+  auto name = what.successor_queue.empty() ? name_ : what.successor_queue;
+  pull_queue::add_successor(std::move(next.record), std::move(name), t);
   run(
     std::move(t),
     [done](const auto& failed) {
@@ -340,6 +344,7 @@ void pull_state::finish_hand_over(committed& message,
     if (!over)
       continue;
     const auto& answer = message.answers[n];
+    both.successor_queue = over->queue_name;
     if (to == self_) {
       both.successor = settle_publish(over->next, answer, made);
       continue;

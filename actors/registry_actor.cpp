@@ -50,8 +50,15 @@ std::optional<error> complaint(const queue_key& key,
     wrong.insert(wrong.begin(), *bad_project);
   if (wrong.empty())
     return std::nullopt;
-  return error{errc::validation_failed,
-               wrong.front().field + " " + wrong.front().message};
+  return to_error(wrong.front());
+}
+
+std::vector<field_error> validate(const std::string& name,
+                                  const pull_settings& settings) {
+  auto wrong = tidegate::validate(settings);
+  if (auto reason = validate_dead_letters(name, settings))
+    wrong.push_back(*std::move(reason));
+  return wrong;
 }
 
 } // namespace
@@ -226,14 +233,16 @@ auto registry_state::handle(create_pull_queue& request)
   -> promise<pull_queue_created> {
   auto answer = self_->make_response_promise<pull_queue_created>();
   auto key = key_of(request);
-  if (auto reason = complaint(key, validate(request.settings)))
+  if (auto reason = complaint(key, validate(key.name, request.settings)))
     return answer.deliver(to_caf(*reason));
-  if (request.settings.dead_letter_queue == key.name)
-    return answer.deliver(to_caf(
-      {errc::validation_failed,
-       "dead_letter_queue must be another queue, got '" + key.name + "'"}));
   when_free(key, [this, key, answer, settings = request.settings]() mutable {
     auto i = queues_.find(key);
+    auto dead = queues_.find({key.project, settings.dead_letter_queue});
+    if (i == queues_.end() && dead != queues_.end() && !dead->second.pull) {
+      answer.deliver(to_caf(wrong_kind(dead->first.name)));
+      set_free(key);
+      return;
+    }
     if (i == queues_.end()) {
       queue_record queue;
       queue.kind = queue_kind::pull;
@@ -310,7 +319,9 @@ void registry_state::with_pull(const queue_key& key, bool make,
       set_free(key);
       return;
     }
-    if (auto wrong = complaint(key, {})) {
+    auto settings = dead_letters ? dead_letter_settings()
+                                 : default_settings(key);
+    if (auto wrong = complaint(key, validate(key.name, settings))) {
       answer.deliver(to_caf(*wrong));
       set_free(key);
       return;
@@ -319,7 +330,7 @@ void registry_state::with_pull(const queue_key& key, bool make,
     queue.kind = queue_kind::pull;
     queue.project = key.project;
     queue.name = key.name;
-    queue.pull = dead_letters ? dead_letter_settings() : default_settings(key);
+    queue.pull = settings;
     create(std::move(queue), [this, key, answer](const auto& failed) mutable {
       if (failed)
         answer.deliver(to_caf(*failed));

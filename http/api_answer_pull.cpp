@@ -143,10 +143,7 @@ response answer(const call&, const messages_received& reply) {
 response answer(const call& asked, const message_settled& reply) {
   const auto& what = pull_call_in(asked);
   const auto& said = std::get<settle_message>(what.what);
-  return with_data(200,
-                   encode(reply, said.what,
-                          said.successor_queue.empty() ? what.queue
-                                                       : said.successor_queue));
+  return with_data(200, encode(reply, said.what));
 }
 
 response answer(const call& asked, const messages_settled& reply) {

@@ -1,5 +1,7 @@
 // What is asked of pull queues and of the messages in them.
 
+#include <algorithm>
+
 #include "http/api_query.hpp"
 #include "http/api_read.hpp"
 #include "http/codec_pull.hpp"
@@ -147,8 +149,10 @@ outcome read_publish_message(request& what, const api_options&) {
       if (!wrong.empty())
         return make_problem(wrong, family);
       read.what.by = what.who.key;
+      auto if_absent = fits_new_queue(read.what) ? absence::make
+                                                 : absence::refuse;
       return to_pull(what, std::move(read.queue), std::move(read.what),
-                     absence::make);
+                     if_absent);
     },
     family);
 }
@@ -161,9 +165,11 @@ outcome read_publish_messages(request& what, const api_options&) {
         return refuse_all(batch.refusals);
       for (auto& message : batch.entries)
         message.by = what.who.key;
+      auto makes = std::any_of(batch.entries.begin(), batch.entries.end(),
+                               fits_new_queue);
       auto result = to_pull(what, std::move(batch.queue),
                             publish_messages{std::move(batch.entries)},
-                            absence::make);
+                            makes ? absence::make : absence::refuse);
       result.refusals = std::move(batch.refusals);
       return result;
     },

@@ -116,9 +116,7 @@ std::string encode(const message_published& result, std::string_view queue);
 
 std::string encode(const messages_received& received);
 
-/// `queue` is where a successor went.
-std::string encode(const message_settled& result, settle_message::kind kind,
-                   std::string_view queue);
+std::string encode(const message_settled& result, settle_message::kind kind);
 
 /// Prints one result for each message that was sent: its refusal, or where that
 /// is empty the next of `results`.

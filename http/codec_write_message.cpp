@@ -23,7 +23,7 @@ void published_members(json_writer& out, const message_published& result,
 }
 
 void settled_members(json_writer& out, const message_settled& result,
-                     settle_message::kind kind, std::string_view queue) {
+                     settle_message::kind kind) {
   out.member("message_id", to_string(result.id));
   if (kind != settle_message::kind::ack && result.visible_at != wall_time{})
     out.member("visible_at", exact_time(result.visible_at));
@@ -31,7 +31,7 @@ void settled_members(json_writer& out, const message_settled& result,
     out.member("duplicate", true);
   if (result.successor) {
     out.key("published").begin_object();
-    published_members(out, *result.successor, queue);
+    published_members(out, *result.successor, result.successor_queue);
     out.end_object();
   }
 }
@@ -138,12 +138,11 @@ std::string encode(const message_batch_published& results,
                        });
 }
 
-std::string encode(const message_settled& result, settle_message::kind kind,
-                   std::string_view queue) {
+std::string encode(const message_settled& result, settle_message::kind kind) {
   json_writer out;
   out.reserve(result_bytes);
   out.begin_object();
-  settled_members(out, result, kind, queue);
+  settled_members(out, result, kind);
   out.end_object();
   return out.take();
 }
@@ -151,11 +150,11 @@ std::string encode(const message_settled& result, settle_message::kind kind,
 std::string encode(const messages_settled& results,
                    const settle_messages& asked,
                    const std::vector<std::string>& refusals) {
-  return print_results(
-    results.results, refusals,
-    [&](json_writer& out, const auto& result, std::size_t n) {
-      settled_members(out, result, asked.entries.at(n).what, {});
-    });
+  return print_results(results.results, refusals,
+                       [&](json_writer& out, const auto& result,
+                           std::size_t n) {
+                         settled_members(out, result, asked.entries.at(n).what);
+                       });
 }
 
 } // namespace tidegate::http

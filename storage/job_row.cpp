@@ -38,8 +38,10 @@ read_headers(std::string_view text) {
   return headers;
 }
 
+constexpr char name_mark = ':';
+
 // Numbers: queue, number, tag, times in microseconds since 1970, and whether it
-// was there already.
+// was there already; behind a mark the name of the queue.
 std::optional<successor> read_published(std::string_view text) {
   auto numbers = read_numbers<std::int64_t>(text);
   if (numbers.size() != 6)
@@ -51,6 +53,7 @@ std::optional<successor> read_published(std::string_view text) {
   result.created_at = wall_time{duration{numbers[3]}};
   result.eligible_at = wall_time{duration{numbers[4]}};
   result.duplicate = numbers[5] != 0;
+  result.queue_name = text.substr(text.find(name_mark) + 1);
   return result;
 }
 
@@ -140,11 +143,12 @@ void bind_source(sqlite::execution& use, const job& what) {
 }
 
 void bind_published(sqlite::execution& use, const successor& what) {
-  use.bind_copy(write_numbers<std::int64_t>(
+  auto numbers = write_numbers<std::int64_t>(
     {what.id.queue.value, static_cast<std::int64_t>(what.id.seq.value),
      static_cast<std::int64_t>(what.id.tag),
      what.created_at.time_since_epoch().count(),
-     what.eligible_at.time_since_epoch().count(), what.duplicate}));
+     what.eligible_at.time_since_epoch().count(), what.duplicate});
+  use.bind_copy(numbers + name_mark + what.queue_name);
 }
 
 void bind_context(sqlite::execution& use, const job_context& context) {

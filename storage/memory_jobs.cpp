@@ -107,7 +107,10 @@ std::optional<error> memory_changes::apply_one(const insert_job& what,
                  ++sum.publishes;
                  sum.bytes += added.payload.bytes().size();
                });
-  return std::nullopt;
+  if (where_.queues.at(added.id.queue).kind == queue_kind::push)
+    return std::nullopt;
+  return change_queue(added.id.queue,
+                      [](queue_record& queue) { ++queue.totals.published; });
 }
 
 const job* memory_changes::key_holder(const insert_job& added) {

@@ -17,7 +17,9 @@ std::optional<error> memory_changes::apply_one(const update_pull_settings& what,
 std::optional<error> memory_changes::apply_one(const update_pull_totals& what,
                                                commit_answer&) {
   return change_pull_queue(what.id, [&](queue_record& queue) {
+    auto published = queue.totals.published;
     queue.totals = what.totals;
+    queue.totals.published = published;
   });
 }
 
@@ -52,7 +54,7 @@ std::optional<error> memory_changes::apply_one(const hand_over& what,
   if (auto reason = apply_one(what.next, answer))
     return reason;
   auto ended = where_.ended.at(what.message.id.seq);
-  ended.job.published = outcome_of(what.next, answer.existing);
+  ended.job.published = outcome_of(what.next, answer.existing, what.queue_name);
   set(where_.ended, what.message.id.seq, std::move(ended));
   answer.done = true;
   return std::nullopt;

@@ -12,10 +12,16 @@ pull_table::pull_table(const sqlite::connection& db)
                   "enable_priority, dead_letter_queue, fifo) "
                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
     set_updated_at_(db, "UPDATE queues SET updated_at = ? WHERE id = ?"),
+    insert_totals_(db,
+                   "INSERT INTO pull_totals VALUES (?, ?, 0, 0, 0, 0, 0, "
+                   "0, 0)"),
     set_totals_(db,
-                "REPLACE INTO pull_totals (queue, published, received, acked, "
-                "nacked, expired, dead_lettered, redriven, retired) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                "UPDATE pull_totals SET received = ?, acked = ?, nacked = ?, "
+                "expired = ?, dead_lettered = ?, redriven = ?, retired = ? "
+                "WHERE queue = ?"),
+    add_published_(db,
+                   "UPDATE pull_totals SET published = published + ? "
+                   "WHERE queue = ?"),
     remove_settings_(db, "DELETE FROM pull_queues WHERE queue = ?"),
     remove_totals_(db, "DELETE FROM pull_totals WHERE queue = ?"),
     select_(db,
@@ -36,7 +42,11 @@ std::optional<error> pull_table::insert(const queue_record& what) {
     return std::nullopt;
   if (auto reason = write_settings(what.id, what.pull))
     return reason;
-  return write_totals(what.id, what.totals);
+  auto row = insert_totals_.start();
+  row.bind(what.id.value).bind(what.totals.published);
+  if (auto reason = row.run())
+    return reason;
+  return replace_totals(what.id, what.totals);
 }
 
 std::optional<error>
@@ -57,21 +67,38 @@ std::optional<error> pull_table::set_totals(const update_pull_totals& what) {
   return std::nullopt;
 }
 
+std::optional<error> pull_table::count_published(queue_id queue) {
+  auto known = is_pull(queue);
+  if (!known)
+    return known.reason();
+  if (*known)
+    ++published_[queue];
+  return std::nullopt;
+}
+
 void pull_table::clear_totals() {
   totals_.clear();
+  published_.clear();
 }
 
 std::optional<error> pull_table::write_totals() {
   for (auto& [queue, totals] : totals_)
-    if (auto reason = write_totals(queue, totals))
+    if (auto reason = replace_totals(queue, totals))
       return reason;
-  totals_.clear();
+  for (auto& [queue, count] : published_) {
+    auto row = add_published_.start();
+    row.bind(count).bind(queue.value);
+    if (auto reason = row.run())
+      return reason;
+  }
+  clear_totals();
   return std::nullopt;
 }
 
 std::optional<error> pull_table::remove(queue_id queue) {
   kinds_.erase(queue);
   totals_.erase(queue);
+  published_.erase(queue);
   for (auto* table : {&remove_settings_, &remove_totals_}) {
     auto row = table->start();
     row.bind(queue.value);
@@ -105,18 +132,17 @@ std::optional<error> pull_table::write_settings(queue_id queue,
   return row.run();
 }
 
-std::optional<error> pull_table::write_totals(queue_id queue,
-                                              const pull_totals& totals) {
+std::optional<error> pull_table::replace_totals(queue_id queue,
+                                                const pull_totals& totals) {
   auto row = set_totals_.start();
-  row.bind(queue.value)
-    .bind(totals.published)
-    .bind(totals.received)
+  row.bind(totals.received)
     .bind(totals.acked)
     .bind(totals.nacked)
     .bind(totals.expired)
     .bind(totals.dead_lettered)
     .bind(totals.redriven)
-    .bind(totals.retired);
+    .bind(totals.retired)
+    .bind(queue.value);
   return row.run();
 }
 

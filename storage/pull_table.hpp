@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 
@@ -25,6 +26,9 @@ public:
   /// Totals of one batch are written at its end, once for each queue.
   std::optional<error> set_totals(const update_pull_totals& what);
 
+  /// Counts a message that was inserted, if its queue is a pull queue.
+  std::optional<error> count_published(queue_id queue);
+
   /// Forgets totals that have not been written: a batch begins.
   void clear_totals();
 
@@ -43,12 +47,15 @@ private:
   std::optional<error> require(queue_id queue);
   std::optional<error> write_settings(queue_id queue,
                                       const pull_settings& settings);
-  std::optional<error> write_totals(queue_id queue, const pull_totals& totals);
+  std::optional<error> replace_totals(queue_id queue,
+                                      const pull_totals& totals);
 
   sqlite::statement kind_;
   sqlite::statement set_settings_;
   sqlite::statement set_updated_at_;
+  sqlite::statement insert_totals_;
   sqlite::statement set_totals_;
+  sqlite::statement add_published_;
   sqlite::statement remove_settings_;
   sqlite::statement remove_totals_;
   sqlite::statement select_;
@@ -58,6 +65,7 @@ private:
   std::unordered_map<queue_id, queue_kind> kinds_;
 
   std::unordered_map<queue_id, pull_totals> totals_;
+  std::unordered_map<queue_id, std::uint64_t> published_;
 };
 
 } // namespace tidegate

@@ -76,9 +76,10 @@ std::optional<error> sqlite_writer::apply(const insert_job& what,
     return reason;
   if (auto reason = jobs_.insert(what, answer))
     return reason;
-  if (!answer.existing)
-    usage_.count(what);
-  return std::nullopt;
+  if (answer.existing)
+    return std::nullopt;
+  usage_.count(what);
+  return pulls_.count_published(what.job.id.queue);
 }
 
 std::optional<error> sqlite_writer::apply(const update_job& what,
@@ -181,7 +182,8 @@ std::optional<error> sqlite_writer::apply(const hand_over& what,
     return reason;
   answer.done = true;
   return jobs_.set_published(what.message.id.seq,
-                             outcome_of(what.next, answer.existing));
+                             outcome_of(what.next, answer.existing,
+                                        what.queue_name));
 }
 
 // -- operations and API keys --------------------------------------------------

@@ -89,7 +89,12 @@ public:
                          pull_transition& out);
 
   /// Lets `successor` be published in the same commit as the ack in `out`.
-  static void add_successor(insert_job&& successor, pull_transition& out);
+  static void add_successor(insert_job&& successor, std::string queue_name,
+                            pull_transition& out);
+
+  /// Returns whether the message is leased now, and under this handle if there
+  /// is one.
+  bool is_leased(const settle_message& what) const;
 
   // -- pushing ----------------------------------------------------------------
 

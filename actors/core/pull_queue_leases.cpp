@@ -59,8 +59,10 @@ std::optional<message_settled> find_repeat(const settle_message& what,
     const auto& m = stored.job;
     if (m.reported != callback_kind::ack || !is_of(what, m.reported_delivery))
       return std::nullopt;
-    if (m.published)
+    if (m.published) {
       result.successor = to_published(*m.published);
+      result.successor_queue = m.published->queue_name;
+    }
     return result;
   }
   for (const auto& entry : stored.history)
@@ -87,11 +89,16 @@ settle_decision pull_queue::settle(const settle_message& what,
   // What no message can be called was never one.
   if (what.id.seq == job_seq{})
     return not_found();
-  auto i = leases_.find(what.id.seq);
-  auto leased = i != leases_.end() && i->second.message.id.tag == what.id.tag;
-  if (leased && (!what.handle || is_of(what, i->second.message.deliveries)))
-    return settle_lease(what, i->second, now, out);
+  if (is_leased(what))
+    return settle_lease(what, leases_.at(what.id.seq), now, out);
   return settle_other(what, stored);
+}
+
+bool pull_queue::is_leased(const settle_message& what) const {
+  auto i = leases_.find(what.id.seq);
+  if (i == leases_.end() || i->second.message.id.tag != what.id.tag)
+    return false;
+  return !what.handle || is_of(what, i->second.message.deliveries);
 }
 
 /// It is not leased, or under another handle, or is not here. What this queue
@@ -162,10 +169,12 @@ void pull_queue::ack(job_seq seq, moment now, pull_transition& out) {
   out.records.push_back(end_job{std::move(m), std::nullopt});
 }
 
-void pull_queue::add_successor(insert_job&& successor, pull_transition& out) {
+void pull_queue::add_successor(insert_job&& successor, std::string queue_name,
+                               pull_transition& out) {
   for (auto& r : out.records)
     if (auto end = std::get_if<end_job>(&r)) {
-      r = hand_over{std::move(end->job), std::move(successor)};
+      r = hand_over{std::move(end->job), std::move(successor),
+                    std::move(queue_name)};
       return;
     }
 }

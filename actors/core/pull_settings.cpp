@@ -66,4 +66,21 @@ std::vector<field_error> validate(const pull_settings& s) {
   return out;
 }
 
+std::optional<field_error>
+validate_dead_letters(const std::string& name, const pull_settings& settings) {
+  if (settings.dead_letter_queue == name)
+    return field_error{"dead_letter_queue",
+                       "must be another queue, got '" + name + "'"};
+  if (settings.max_receive_count == 0 || !settings.dead_letter_queue.empty())
+    return std::nullopt;
+  auto dead_letters = name + ".dlq";
+  if (!validate_queue_name(dead_letters))
+    return std::nullopt;
+  return field_error{
+    "dead_letter_queue",
+    "must be named where that of the queue with .dlq behind it "
+    "is too long, got '"
+      + dead_letters + "'"};
+}
+
 } // namespace tidegate

@@ -304,13 +304,14 @@ std::vector<field_error> validate_headers(const std::vector<header>& headers) {
 namespace {
 
 std::optional<field_error> validate_name(const char* field,
-                                         std::string_view name) {
+                                         std::string_view name,
+                                         std::size_t length_max) {
   auto complain = [&](std::string message) {
     return field_error{field, std::move(message)};
   };
-  if (name.empty() || name.size() > name_length_max)
-    return complain("must be 1 to 120 characters, got "
-                    + std::to_string(name.size()));
+  if (name.empty() || name.size() > length_max)
+    return complain("must be 1 to " + std::to_string(length_max)
+                    + " characters, got " + std::to_string(name.size()));
   if (name.front() == '.')
     return complain("must not start with '.', got " + quote(name));
   auto allowed = [](char c) {
@@ -325,11 +326,14 @@ std::optional<field_error> validate_name(const char* field,
 } // namespace
 
 std::optional<field_error> validate_queue_name(std::string_view name) {
-  return validate_name("name", name);
+  // Every queue can have a dead-letter queue that is called after it.
+  constexpr std::string_view suffix = ".dlq";
+  auto more = name.ends_with(suffix) ? suffix.size() : 0;
+  return validate_name("name", name, name_length_max + more);
 }
 
 std::optional<field_error> validate_project_name(std::string_view name) {
-  return validate_name("project", name);
+  return validate_name("project", name, name_length_max);
 }
 
 } // namespace tidegate

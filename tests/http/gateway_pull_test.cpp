@@ -116,7 +116,7 @@ pull_queue_actor::behavior_type make_queue(pull_queue_actor::pointer,
     [](const settle_message& x) -> caf::result<message_settled> {
       if (x.what == settle_message::kind::release)
         return to_caf({errc::message_not_in_flight, "no"});
-      return message_settled{x.id, false, {}, {}};
+      return message_settled{x.id, false, {}, {}, {}};
     },
     [](const settle_messages& x) {
       return messages_settled{

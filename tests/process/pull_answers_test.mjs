@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { accepts, publishAndReceive, refusesLate, startPull } from './support/pull.mjs';
+import { accepts, publishAndReceive, Queue, refuses, refusesLate, startPull } from './support/pull.mjs';
 
 const timeout = 60_000;
 
@@ -80,6 +80,19 @@ test('an ack that publishes, said again, publishes once and says what it publish
   assert.deepEqual([again.published?.message_id, late.published?.message_id], Array(2).fill(first.published.message_id));
 });
 
+test('a repeat says where the first call published, whatever it asks for itself, and makes no queue', { timeout }, async (t) => {
+  const { api, queue } = await startPull(t);
+  const message = await publishAndReceive(queue);
+  const publish = (name) => ({ publish: { queue: name, payload: 1 } });
+  const first = await accepts(queue.settle('ack', message, publish('next')));
+  assert.equal(first.published.queue, 'next');
+  for (const fields of [{}, publish('other'), { publish: { payload: 1, message_group_id: 'g' } }]) {
+    const again = await accepts(queue.settle('ack', message, fields));
+    assert.deepEqual(again, { ...first, duplicate: true });
+  }
+  assert.equal((await api.send('GET', '/v1/queue/stats/other')).status, 404);
+});
+
 test('an entry that stands twice in a batch is done once, and the second one is a repeat', { timeout }, async (t) => {
   const { queue } = await startPull(t);
   await queue.publishBulk(3);
@@ -153,4 +166,57 @@ test('a redrive takes all messages, whatever their size', { timeout }, async (t)
   await queue.statsOnce('all are dead', ({ dlq_count }) => dlq_count === count);
   assert.equal((await queue.redrive({ dry_run: true })).count, count);
   assert.deepEqual(await queue.redrive(), { redriven: count });
+});
+
+// -- figures ------------------------------------------------------------------
+
+test('what was published is counted, over restarts of either kind', { timeout }, async (t) => {
+  const { server, queue } = await startPull(t);
+  await queue.publishBulk(5);
+  await queue.publish(6, { idempotency_key: 'k' });
+  await queue.publish(6, { idempotency_key: 'k' });
+  await server.killAndStart();
+  assert.equal((await queue.stats()).published_total, 6);
+  await queue.publish(7);
+  await server.stop();
+  await server.start();
+  assert.equal((await queue.stats()).published_total, 7);
+});
+
+test('a purge says how many messages it removed', { timeout }, async (t) => {
+  const { queue } = await startPull(t);
+  await queue.publishBulk(1200);
+  await queue.publish(1, { delay_seconds: 600 });
+  await queue.consume();
+  assert.deepEqual(await queue.ask('POST', 'purge/out'), { count: 1200 });
+  const { depth, in_flight } = await queue.stats();
+  assert.deepEqual([depth, in_flight], [0, 1]);
+});
+
+// -- what is refused ----------------------------------------------------------
+
+test('a publish that no new queue could take makes none', { timeout }, async (t) => {
+  const { api } = await startPull(t);
+  for (const fields of [{ priority: 4 }, { message_group_id: 'g' }])
+    await refuses(api.send('POST', '/v1/queue/publish', { queue: 'typo', payload: 1, ...fields }), 404, 'QUEUE_NOT_FOUND');
+  await refuses(api.send('GET', '/v1/queue/stats/typo'), 404, 'QUEUE_NOT_FOUND');
+});
+
+test('dead letters go to no queue that cannot take them', { timeout }, async (t) => {
+  const { api, queue } = await startPull(t);
+  await api.createQueue('push', { webhookUrl: 'http://127.0.0.1:9/' });
+  await refuses(api.send('POST', '/v1/queue/create', { name: 'a', type: 'standard', dead_letter_queue: 'push' }), 409, 'WRONG_QUEUE_KIND');
+  await refuses(queue.send('PATCH', 'update/out', { dead_letter_queue: 'push' }), 409, 'WRONG_QUEUE_KIND');
+});
+
+test('the longest name has a dead-letter queue, too', { timeout }, async (t) => {
+  const { api } = await startPull(t);
+  const queue = new Queue(api, 'q'.repeat(120));
+  await queue.create({ max_receive_count: 1 });
+  const message = await publishAndReceive(queue);
+  await accepts(queue.settle('nack', message));
+  await queue.statsOnce('it is dead', ({ dlq_count }) => dlq_count === 1);
+  const [dead] = await new Queue(api, `${queue.name}.dlq`).consume();
+  assert.equal(dead.message_id, message.message_id);
+  await refuses(api.send('POST', '/v1/queue/create', { name: `${queue.name}x`, type: 'standard' }), 400, 'INVALID_ARGUMENT');
 });

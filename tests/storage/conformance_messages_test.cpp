@@ -69,8 +69,29 @@ TEMPLATE_TEST_CASE("settings and totals of a pull queue are replaced", "",
           update_pull_totals{queue_id{1}, {}},
           update_pull_totals{queue_id{1}, expected.totals}});
   world.restart();
+  // That is counted by the store.
+  expected.totals.published = sample_pull_queue(1).totals.published;
   CHECK(queue(world.disk(), 1).queue == expected);
   CHECK(queue(world.disk(), 2).queue == sample_pull_queue(2));
+}
+
+TEMPLATE_TEST_CASE("a pull queue counts what is published in it", "",
+                   memory_world, sqlite_world) {
+  TestType world;
+  auto one = sample_job(1, 1, "key");
+  auto before = sample_pull_queue(1).totals.published;
+  commit(world.disk(), three_queues());
+  commit(world.disk(), {published(one), update_pull_totals{queue_id{1}, {}},
+                        published(sample_job(1, 2, "key")),
+                        published(sample_job(1, 3)),
+                        published(sample_job(3, 4))});
+  commit(world.disk(),
+         {moved(one, 2),
+          hand_over{acked(sample_job(1, 3), 1), published(sample_job(1, 5))}});
+  world.restart();
+  CHECK(queue(world.disk(), 1).queue.totals.published == before + 3);
+  CHECK(queue(world.disk(), 2).queue == sample_pull_queue(2));
+  CHECK(queue(world.disk(), 3).queue.totals.published == 0);
 }
 
 TEMPLATE_TEST_CASE("a push queue has nothing that only pull queues have", "",
@@ -297,12 +318,13 @@ TEMPLATE_TEST_CASE("a message that hands over ends with its successor there",
   auto end = acked(one, 1);
   auto next = sample_job(to, 2, "key 2");
   commit(world.disk(), three_queues());
-  auto answers = commit(world.disk(),
-                        {published(one), hand_over{end, published(next)}});
+  auto answers = commit(
+    world.disk(), {published(one), hand_over{end, published(next), "there"}});
   CHECK(answers[1].done);
   CHECK_FALSE(answers[1].existing);
   world.restart();
-  end.published = successor{next.id, next.created_at, next.eligible_at, false};
+  end.published = successor{next.id, next.created_at, next.eligible_at, false,
+                            "there"};
   CHECK(message_of(world.disk(), one.id) == end);
   CHECK(find(world.disk(), one.id)->history.empty());
   CHECK(message_of(world.disk(), next.id) == next);

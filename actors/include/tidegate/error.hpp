@@ -75,6 +75,11 @@ struct error {
   bool operator==(const error&) const = default;
 };
 
+/// Returns the refusal for the sake of one field.
+inline error to_error(const field_error& wrong) {
+  return {errc::validation_failed, wrong.field + " " + wrong.message};
+}
+
 /// Either a value or the reason why there is none.
 template <class T>
 class [[nodiscard]] result {

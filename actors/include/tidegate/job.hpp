@@ -252,6 +252,8 @@ struct successor {
   wall_time eligible_at{};
   /// It was there already under its idempotency key.
   bool duplicate = false;
+  /// Its queue, as that was named then.
+  std::string queue_name{};
   bool operator==(const successor&) const = default;
 };
 

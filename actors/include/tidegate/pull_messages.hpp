@@ -168,6 +168,12 @@ struct publish_message {
   api_key_id by;
 };
 
+/// Returns whether a queue that is made for it can take it: one with defaults
+/// has neither groups nor priorities.
+inline bool fits_new_queue(const publish_message& what) {
+  return what.group.empty() && !what.deduplicates && what.priority == 0;
+}
+
 struct message_published {
   message_id id;
   wall_time published_at{};
@@ -253,6 +259,8 @@ struct message_settled {
   /// `extend`, `nack`, `release`: when it is visible.
   wall_time visible_at{};
   std::optional<message_published> successor;
+  /// The queue of the successor, as it was named then.
+  std::string successor_queue{};
 };
 
 /// Many at once. Answered with `messages_settled`: one for each, in order.

@@ -61,6 +61,12 @@ pull_settings apply(pull_settings settings, const pull_settings_patch& patch);
 /// Names and units are those of the HTTP API (`max_receive_count`, seconds).
 std::vector<field_error> validate(const pull_settings& settings);
 
+/// Returns what is wrong with where a queue of this name sends its dead
+/// letters: to itself, or by default to a name that is too long. Nothing where
+/// it sends none.
+std::optional<field_error> validate_dead_letters(const std::string& name,
+                                                 const pull_settings& settings);
+
 /// What has happened on a pull queue since it was made.
 struct pull_totals {
   std::uint64_t published = 0;

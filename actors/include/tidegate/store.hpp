@@ -397,7 +397,8 @@ struct update_pull_settings {
   wall_time updated_at{};
 };
 
-/// Replaces the totals of a pull queue.
+/// Replaces the totals of a pull queue, but for `published`: that is counted by
+/// the store, with each message that it inserts.
 struct update_pull_totals {
   queue_id id;
   pull_totals totals;
@@ -420,13 +421,17 @@ struct move_message {
 struct hand_over {
   tidegate::job message;
   insert_job next;
+  /// Name of the queue of `next`.
+  std::string queue_name{};
 };
 
 /// Returns what became of `next`, where `existing` is what has its key.
 inline successor outcome_of(const insert_job& next,
-                            const std::optional<job>& existing) {
+                            const std::optional<job>& existing,
+                            const std::string& queue_name = {}) {
   const auto& shown = existing ? *existing : next.job;
-  return {shown.id, shown.created_at, shown.eligible_at, existing.has_value()};
+  return {shown.id, shown.created_at, shown.eligible_at, existing.has_value(),
+          queue_name};
 }
 
 /// Adds an operation. `operation.id` is drawn by the caller and new.
