@@ -7,9 +7,9 @@ _tidegate_words() {
   case $1 in
     '') words='serve keys queues jobs dlq tail operations backup check-config
       version --help' ;;
-    'serve') words='--help --config --listen --data --threads --allow-target
-      --trusted-ca --max-in-flight --max-body --drain-timeout --publish-price
-      --log-level --log-format' ;;
+    'serve') words='--help --config --listen --tls-cert --tls-key --data --threads
+      --allow-target --trusted-ca --max-in-flight --max-body --drain-timeout
+      --metrics-queues --publish-price --log-level --log-format' ;;
     'keys') words='create list revoke --help' ;;
     'keys create') words='--help --config --data --project --scopes --name
       --expires-at' ;;
@@ -71,7 +71,7 @@ _tidegate() {
   local current=${COMP_WORDS[COMP_CWORD]} command words=
   _tidegate_command
   case ${COMP_WORDS[COMP_CWORD - 1]} in
-    --config | --tls-ca | --trusted-ca | backup | check-config)
+    --config | --tls-ca | --tls-cert | --tls-key | --trusted-ca | backup | check-config)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return

@@ -118,19 +118,19 @@ TEST_CASE("every movement of the gate is an event that says why") {
   for (const auto& e : w.events())
     kinds.push_back(e.kind);
   CHECK(kinds
-        == std::vector{event_kind::queue_held, event_kind::queue_probing,
-                       event_kind::queue_held, event_kind::queue_probing,
-                       event_kind::queue_opened});
-  REQUIRE(w.events().size() == 5);
-  const auto& held = w.events()[0];
+        == std::vector{event_kind::queue_created, event_kind::queue_held,
+                       event_kind::queue_probing, event_kind::queue_held,
+                       event_kind::queue_probing, event_kind::queue_opened});
+  REQUIRE(w.events().size() == 6);
+  const auto& held = w.events()[1];
   CHECK(held.job == id);
   CHECK(held.cause == hold_cause::downstream);
   CHECK(held.http_status == 503);
   CHECK(held.release_at);
-  CHECK(w.events()[1].job);
-  CHECK(w.events()[2].cause == hold_cause::probe_failed);
-  CHECK(w.events()[2].verdict == probe_verdict::no_verdict);
-  CHECK(w.events()[4].verdict == probe_verdict::success);
+  CHECK(w.events()[2].job);
+  CHECK(w.events()[3].cause == hold_cause::probe_failed);
+  CHECK(w.events()[3].verdict == probe_verdict::no_verdict);
+  CHECK(w.events()[5].verdict == probe_verdict::success);
 }
 
 TEST_CASE("a hanging downstream does not hold up another queue") {

@@ -87,8 +87,9 @@ TEST_CASE("while the disk is gone publishes fail, then everything goes on") {
   for (const auto& e : w.events())
     kinds.push_back(e.kind);
   CHECK(kinds
-        == std::vector{event_kind::store_failed, event_kind::store_recovered});
-  CHECK(w.events().front().detail == "the disk said no");
+        == std::vector{event_kind::queue_created, event_kind::store_failed,
+                       event_kind::store_recovered});
+  CHECK(w.events()[1].detail == "the disk said no");
 }
 
 TEST_CASE("every commit of a story may fail and nothing is lost") {

@@ -20,7 +20,8 @@ namespace {
 /// and type before it.
 std::map<std::string, double> parse(const std::string& text) {
   static const std::regex series{
-    R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? (\S+))re"};
+    R"re(([a-zA-Z_:][a-zA-Z0-9_:]*))re"
+    R"re((\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? (\S+))re"};
   REQUIRE(text.ends_with("\n"));
   std::map<std::string, double> result;
   std::set<std::string> helped;

@@ -448,8 +448,7 @@ TEST_CASE("what is printed of pull queues has no member beside its schema") {
         {"PullStats", encode_stats({})},
         {"Message", encode(message)},
         {"PublishedMessage", encode(published, "q")},
-        {"SettledMessage",
-         encode(settled, settle_message::kind::extend)}}) {
+        {"SettledMessage", encode(settled, settle_message::kind::extend)}}) {
     CAPTURE(name);
     CHECK(fits(name, text));
     auto known = at("#/components/schemas/" + name)["properties"];

@@ -27,13 +27,14 @@ using strings = std::vector<std::string>;
 } // namespace
 
 TEST_CASE("events are the same however the stream is cut") {
-  std::string_view stream = ":\n\nretry: 2000\nid: 1\n\n"
-                            "event: a\nid: 2\ndata: {\"x\": 1}\n\n"
-                            "data:one\r\ndata: two\r\n\r\n"
-                            "event: b\rdata\r\r"
-                            "event: lost without data\n\n"
-                            "unknown: field\ndata: z\n\n"
-                            "data: never ended\n";
+  std::string_view stream =
+    ":\n\nretry: 2000\nid: 1\n\n"
+    "event: a\nid: 2\ndata: {\"x\": 1}\n\n"
+    "data:one\r\ndata: two\r\n\r\n"
+    "event: b\rdata\r\r"
+    "event: lost without data\n\n"
+    "unknown: field\ndata: z\n\n"
+    "data: never ended\n";
   strings expected{"a|{\"x\": 1}", "message|one\ntwo", "b|", "message|z"};
   for (std::size_t size = 1; size <= stream.size(); ++size)
     CHECK(read(stream, size) == expected);
@@ -65,8 +66,9 @@ TEST_CASE("what a connection left unfinished is forgotten with it") {
 TEST_CASE("the server says how long to wait, within bounds") {
   sse_reader reader{[](const sse_event&) {}};
   CHECK_FALSE(reader.retry());
-  reader.feed("retry: x\nretry: -1\nretry: 99999999999999999999\n"
-              "retry: 600001\nretry: 1.5\nretry:\n");
+  reader.feed(
+    "retry: x\nretry: -1\nretry: 99999999999999999999\n"
+    "retry: 600001\nretry: 1.5\nretry:\n");
   CHECK_FALSE(reader.retry());
   reader.feed("retry: 250\n");
   CHECK(reader.retry() == duration{250'000});
