@@ -103,9 +103,11 @@ void check_part(const http::json_part& part, bool in_object) {
 void run(std::string_view input) {
   auto scanned = http::scan_json(input, depth_max);
   observer other;
-  // A byte order mark is skipped by that parser, and is none of JSON.
-  auto has_mark = input.substr(0, 3) == "\xEF\xBB\xBF";
-  auto accepted = nlohmann::json::sax_parse(input, &other) && !has_mark;
+  // That parser skips a byte order mark and takes a zero byte for the end:
+  // neither is JSON.
+  auto is_strange = input.substr(0, 3) == "\xEF\xBB\xBF"
+                    || input.find('\0') != std::string_view::npos;
+  auto accepted = nlohmann::json::sax_parse(input, &other) && !is_strange;
   auto outline = std::get_if<http::json_outline>(&scanned);
   if (accepted)
     must((outline != nullptr) == (other.deepest <= depth_max),

@@ -54,9 +54,11 @@ std::string outcome_of(const admission& let_in, std::string body) {
   what.id = "req";
   what.peer = std::make_shared<const std::string>("192.0.2.1");
   auto read = read_call(what, options());
-  if (auto refused = std::get_if<response>(&read)) {
-    check_refusal(*refused);
-    return std::to_string(refused->status) + " " + refused->body;
+  if (auto answer = std::get_if<response>(&read)) {
+    // Some things are answered at once.
+    if (answer->status != 200 && answer->status != 304)
+      check_refusal(*answer);
+    return std::to_string(answer->status) + " " + answer->body;
   }
   return "call " + std::to_string(std::get<call>(read).index());
 }
@@ -111,6 +113,17 @@ std::vector<std::string> read(std::string_view bytes, std::size_t piece) {
   }
 }
 
+/// Returns whether two readings of one connection are the same. Of what breaks
+/// off in the middle of a head, one may see a fault and the other wait for
+/// more.
+bool agree(std::vector<std::string> one, std::vector<std::string> other) {
+  if (one.size() > other.size())
+    std::swap(one, other);
+  if (other.size() == one.size() + 1 && other.back().starts_with("fault"))
+    other.pop_back();
+  return one == other;
+}
+
 } // namespace
 
 void run(std::string_view input) {
@@ -118,7 +131,7 @@ void run(std::string_view input) {
   auto piece = choose.below(64) + 1;
   auto whole = read(choose.rest(), choose.rest().size() + 1);
   auto parts = read(choose.rest(), piece);
-  must(whole == parts, "how bytes are cut does not matter");
+  must(agree(whole, parts), "how bytes are cut does not matter");
 }
 
 } // namespace tidegate::fuzz

@@ -52,13 +52,15 @@ reading read(std::string_view bytes, std::size_t piece) {
     reader.end_of_stream();
   reading result;
   result.end = reader.now();
-  must(result.end != state::head && result.end != state::body,
-       "the end of the stream is the end of the response");
+  must(result.end != state::body, "the end of the stream ends the body");
   result.reusable = reader.reusable();
   if (result.end == state::done)
     reader.move_to(result.reply);
-  else
+  else if (result.end == state::malformed)
     must(!reader.complaint().empty(), "what is malformed has a reason");
+  // Where it breaks off before its head is complete, it is none either way.
+  if (result.end == state::head)
+    result.end = state::malformed;
   return result;
 }
 

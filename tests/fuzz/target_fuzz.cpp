@@ -47,8 +47,13 @@ std::optional<ip_address> numeric_address(const std::string& host) {
 void run(std::string_view input) {
   static const http::target_policy policy;
   std::string host{input.substr(0, 300)};
-  // The C library sees no further than the first zero byte.
-  if (host.find('\0') == std::string::npos) {
+  // The C library sees no further than the first zero byte, and knows the zones
+  // of RFC 6874, which no URL of a webhook may have.
+  if (host.find('%') != std::string::npos) {
+    auto url = "http://[" + host + "]/";
+    must(http::complaint_about_webhook(policy, url).has_value(),
+         "no address has a zone");
+  } else if (host.find('\0') == std::string::npos) {
     auto known = http::addresses_without_lookup(host);
     if (auto address = numeric_address(host)) {
       auto is_known = std::find(known.begin(), known.end(), *address)
