@@ -30,8 +30,8 @@ export const closeBrowser = async () => (await browser)?.close();
 
 /**
  * Opens the dashboard of `server` in a window of its own, where `init` runs first.
- * `page.faults` lists what
- * a well-behaved page has none of: uncaught errors and broken policies.
+ * `page.faults` lists what a well-behaved page has none of: uncaught errors and
+ * broken policies.
  */
 export async function openDashboard(t, server, { fragment = '', init, ...options } = {}) {
   const context = await (await start()).newContext(options);
