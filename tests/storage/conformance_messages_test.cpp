@@ -81,13 +81,12 @@ TEMPLATE_TEST_CASE("a pull queue counts what is published in it", "",
   auto one = sample_job(1, 1, "key");
   auto before = sample_pull_queue(1).totals.published;
   commit(world.disk(), three_queues());
-  commit(world.disk(), {published(one), update_pull_totals{queue_id{1}, {}},
-                        published(sample_job(1, 2, "key")),
-                        published(sample_job(1, 3)),
-                        published(sample_job(3, 4))});
   commit(world.disk(),
-         {moved(one, 2),
-          hand_over{acked(sample_job(1, 3), 1), published(sample_job(1, 5))}});
+         {published(one), update_pull_totals{queue_id{1}, {}},
+          published(sample_job(1, 2, "key")), published(sample_job(1, 3)),
+          published(sample_job(3, 4))});
+  commit(world.disk(), {moved(one, 2), hand_over{acked(sample_job(1, 3), 1),
+                                                 published(sample_job(1, 5))}});
   world.restart();
   CHECK(queue(world.disk(), 1).queue.totals.published == before + 3);
   CHECK(queue(world.disk(), 2).queue == sample_pull_queue(2));
