@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/random_options.hpp"
 #include "tests/testkit/world.hpp"
 
 using namespace std::chrono_literals;
@@ -20,16 +21,6 @@ using namespace tidegate::testkit;
 namespace {
 
 constexpr std::uint32_t concurrency = 3;
-
-/// Nothing is removed and nobody else changes keys: looking for that every
-/// second would take longer than all the rest.
-world_options options_of(std::uint64_t seed) {
-  world_options result;
-  result.seed = seed % 3 == 0 ? 0 : seed;
-  result.api_keys_pause = 0s;
-  result.removal_pause = 10min;
-  return result;
-}
 
 /// One queue, and everything that its users, its operator, its downstream, its
 /// disk and its clock may do, as a seed decides.

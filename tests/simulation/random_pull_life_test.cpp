@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/actors/pull_world.hpp"
+#include "tests/simulation/random_options.hpp"
 
 using namespace std::chrono_literals;
 using namespace tidegate;
@@ -18,14 +19,6 @@ using namespace tidegate::testkit;
 using kind = settle_message::kind;
 
 namespace {
-
-world_options options_of(std::uint64_t seed) {
-  world_options result;
-  result.seed = seed % 3 == 0 ? 0 : seed;
-  result.api_keys_pause = 0s;
-  result.removal_pause = 10min;
-  return result;
-}
 
 /// One queue with its dead-letter queue, and everything that publishers,
 /// workers, an operator, a webhook, the disk and the clock may do, as a seed
