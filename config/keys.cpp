@@ -168,6 +168,14 @@ words show_max_in_flight(const settings& from) {
   return {std::to_string(from.max_in_flight)};
 }
 
+refusal read_max_request_rate(const words& given, settings& out) {
+  return read_number(given.front(), 0, 1'000'000, out.max_request_rate);
+}
+
+words show_max_request_rate(const settings& from) {
+  return {std::to_string(from.max_request_rate)};
+}
+
 refusal read_max_body(const words& given, settings& out) {
   return read_number(given.front(), 1024, 1'073'741'824, out.max_body);
 }
@@ -276,6 +284,9 @@ constexpr std::array table{
   key{"max_in_flight", key_kind::integer, "N",
       "most deliveries in flight, over all queues; 0: no limit (0)",
       read_max_in_flight, show_max_in_flight},
+  key{"max_request_rate", key_kind::integer, "N",
+      "most requests a second with one API key; 0: no limit (0)",
+      read_max_request_rate, show_max_request_rate},
   key{"max_body", key_kind::integer, "BYTES",
       "largest body of a request (1048576)", read_max_body, show_max_body},
   key{"drain_timeout", key_kind::integer, "SECONDS",

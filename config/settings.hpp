@@ -61,6 +61,9 @@ struct settings {
   std::uint64_t max_body = 1'048'576;
 
   /// Longest wait for running deliveries when the server stops.
+  /// Most requests a second with one API key; 0: no limit.
+  std::uint32_t max_request_rate = 0;
+
   std::chrono::seconds drain_timeout{30};
 
   /// What discovery says that one publish costs. Unit: US dollars.

@@ -252,21 +252,22 @@ response forbid(scope required, api_family family) {
 }
 
 std::variant<admission, response> admit(const request_head& head,
-                                        const key_ring& keys, wall_time now) {
+                                        const key_ring& keys, moment now) {
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
   if (match && match->route->open)
     return let_in(std::move(*match), head);
   if (match && match->route->open_on_loopback && is_from_here(head))
     return admission{std::move(*match), {{}, {}, scope_set::all()}, {}};
-  auto who = keys.authenticate(find_header(head, "authorization"), now);
-  if (!who)
-    return make_problem(problem::unauthenticated, {}, family_of(head.target));
+  auto known = keys.authenticate(find_header(head, "authorization"), now);
+  if (auto refused = std::get_if<problem>(&known))
+    return make_problem(*refused, {}, family_of(head.target));
+  auto& who = std::get<caller>(known);
   if (!match)
     return answer_to(std::get<no_route>(found), family_of(head.target));
-  if (!who->scopes.contains(match->route->required))
+  if (!who.scopes.contains(match->route->required))
     return forbid(match->route->required, family_of(head.target));
-  admission result{std::move(*match), std::move(*who), {}};
+  admission result{std::move(*match), std::move(who), {}};
   if (publishes(result.route.route->operation))
     result.trace = read_trace_context(head.headers);
   if (result.route.route->operation == operation::publish_message)

@@ -171,9 +171,9 @@ struct api_options {
 api_family family_of(const call& what);
 
 /// Decides whether a request may go on to its body. Otherwise returns the
-/// response: 400, 401, 403, 404 or 405.
+/// response: 400, 401, 403, 404, 405 or 429.
 std::variant<admission, response> admit(const request_head& head,
-                                        const key_ring& keys, wall_time now);
+                                        const key_ring& keys, moment now);
 
 /// Reads what a request asks for, or returns the response that says what is
 /// wrong with it. Takes the body's bytes out of `what` where it can.

@@ -128,6 +128,7 @@ std::vector<problem> problems_of(const route& line, const route_doc& doc) {
   add(names && !messages && !of_queue && !of_job, {problem::not_found});
   add(!doc.request.empty(), {problem::payload_too_large});
   add(!line.open && line.required == scope::publish, {problem::queue_full});
+  add(!line.open, {problem::rate_limited});
   add(!line.open || line.operation == operation::readiness,
       {problem::overloaded, problem::draining, problem::storage_unavailable});
   return result;

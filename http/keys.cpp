@@ -94,7 +94,7 @@ std::string make_api_key() {
 }
 
 void key_set::add(const key_digest& digest, scope_set scopes) {
-  add({digest, {api_key_id{}, default_project, scopes}, std::nullopt});
+  add({digest, {api_key_id{}, default_project, scopes}});
 }
 
 void key_set::add(const api_key_record& record) {
@@ -112,21 +112,31 @@ void key_set::add(entry what) {
   entries_.emplace(place, std::move(what));
 }
 
-const caller* key_set::find(const key_digest& digest, wall_time now) const {
-  const caller* result = nullptr;
+void key_set::count_on(const key_set& before) {
+  // Expired or not.
+  constexpr auto ever = wall_time::min();
+  for (auto& [place, entry] : entries_)
+    if (auto same = before.find(entry.digest, ever))
+      entry.meter = same->meter;
+}
+
+const key_set::entry* key_set::find(const key_digest& digest,
+                                    wall_time now) const {
+  const entry* result = nullptr;
   auto [first, last] = entries_.equal_range(place_of(digest));
   for (auto i = first; i != last; ++i) {
     const auto& entry = i->second;
     auto same = CRYPTO_memcmp(entry.digest.data(), digest.data(), digest.size())
                 == 0;
     if (same && (!entry.expires_at || now < *entry.expires_at))
-      result = &entry.who;
+      result = &entry;
   }
   return result;
 }
 
-key_ring::key_ring(key_set own)
-  : own_(std::move(own)), keys_(std::make_shared<const key_set>(own_)) {
+key_ring::key_ring(key_set own, std::uint32_t rate_max)
+  : own_(std::move(own)), rate_max_(rate_max),
+    keys_(std::make_shared<const key_set>(own_)) {
   // nop
 }
 
@@ -134,20 +144,24 @@ void key_ring::replace(const std::vector<api_key_record>& records) {
   auto keys = own_;
   for (const auto& record : records)
     keys.add(record);
-  auto next = std::make_shared<const key_set>(std::move(keys));
   std::lock_guard guard{mutex_};
-  keys_ = std::move(next);
+  keys.count_on(*keys_);
+  keys_ = std::make_shared<const key_set>(std::move(keys));
 }
 
-std::optional<caller>
+std::variant<caller, problem>
 key_ring::authenticate(std::optional<std::string_view> authorization,
-                       wall_time now) const {
+                       moment now) const {
   auto token = authorization ? bearer_token(*authorization) : std::nullopt;
   if (!token)
-    return std::nullopt;
+    return problem::unauthenticated;
   auto keys = current();
-  auto found = keys->find(digest_of(*token), now);
-  return found ? std::optional{*found} : std::nullopt;
+  auto found = keys->find(digest_of(*token), now.wall);
+  if (!found)
+    return problem::unauthenticated;
+  if (rate_max_ > 0 && !found->meter->take(rate_max_, now.steady))
+    return problem::rate_limited;
+  return found->who;
 }
 
 std::shared_ptr<const key_set> key_ring::current() const {

@@ -11,9 +11,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "http/message.hpp"
+#include "http/problem.hpp"
+#include "http/request_meter.hpp"
 #include "http/routes.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
@@ -47,21 +50,28 @@ public:
     return entries_.size();
   }
 
-  /// Returns whose key has this digest and is valid at `now`, nothing where
+  /// A key that opens the API, and how it is used.
+  struct entry {
+    key_digest digest;
+    caller who;
+    std::optional<wall_time> expires_at = std::nullopt;
+
+    /// Counts on where a key is kept in one set after another.
+    std::shared_ptr<request_meter> meter = std::make_shared<request_meter>();
+  };
+
+  /// Goes on counting the requests of the keys that `before` has, too.
+  void count_on(const key_set& before);
+
+  /// Returns the key that has this digest and is valid at `now`, null where
   /// there is none.
   ///
   /// Digests are looked up by their first bytes and compared in constant time.
   /// What the first bytes tell by the time that it takes says nothing of the
   /// key: it would have to be found by its SHA-256.
-  const caller* find(const key_digest& digest, wall_time now) const;
+  const entry* find(const key_digest& digest, wall_time now) const;
 
 private:
-  struct entry {
-    key_digest digest;
-    caller who;
-    std::optional<wall_time> expires_at;
-  };
-
   void add(entry what);
 
   std::unordered_multimap<std::uint64_t, entry> entries_;
@@ -70,23 +80,25 @@ private:
 /// The keys that open the API now. All functions may be called from any thread.
 class key_ring {
 public:
-  /// `own` is what the server was started with.
-  explicit key_ring(key_set own = {});
+  /// `own` is what the server was started with. `rate_max` is how many requests
+  /// a second each key may make, up to 1,000,000; 0: no limit.
+  explicit key_ring(key_set own = {}, std::uint32_t rate_max = 0);
 
   /// Lets in the keys of `records`, beside those from the start, and no others:
   /// whoever asks after this has returned meets the new keys.
   void replace(const std::vector<api_key_record>& records);
 
-  /// Returns who sent an `Authorization` header, nothing where it holds no key
-  /// that is valid at `now`. RFC 6750, section 2.1.
-  std::optional<caller>
-  authenticate(std::optional<std::string_view> authorization,
-               wall_time now) const;
+  /// Returns who sent an `Authorization` header (RFC 6750, section 2.1), or why
+  /// the request is refused: `unauthenticated` where it holds no key that is
+  /// valid at `now`, `rate_limited` where that key makes too many requests.
+  std::variant<caller, problem>
+  authenticate(std::optional<std::string_view> authorization, moment now) const;
 
 private:
   std::shared_ptr<const key_set> current() const;
 
   const key_set own_;
+  const std::uint32_t rate_max_;
   mutable std::mutex mutex_;
   std::shared_ptr<const key_set> keys_;
 };

@@ -129,6 +129,7 @@ int run(const config::serve& command) {
     return fail(log, key.reason().message);
   http::process_options options;
   options.keys.add(*key, http::scope_set::all());
+  options.request_rate_max = with.max_request_rate;
   options.server.address = with.listen_host;
   options.server.port = with.listen_port;
   options.server.tls = tls;

@@ -50,7 +50,8 @@ constexpr std::string_view tail = R"json(,
 "TooLarge": {"description": "The body is too large",
 "content": {"application/json": {"schema":
 {"$ref": "#/components/schemas/Error"}}}},
-"TooMany": {"description": "queue_full: the queue has as many jobs as it may",
+"TooMany": {"description":
+"rate_limited: too many requests a second; queue_full: too many live jobs",
 "headers": {"retry-after": {"schema": {"type": "integer"}}},
 "content": {"application/json": {"schema":
 {"$ref": "#/components/schemas/Error"}}}},
@@ -179,7 +180,7 @@ void add_responses(std::string& out, const route& line, const route_doc& doc) {
   add_conflict(out, doc);
   if (!doc.request.empty())
     add("413", "TooLarge");
-  if (line.required == scope::publish)
+  if (!line.open)
     add("429", "TooMany");
   if (!line.open || line.operation == operation::readiness)
     add("503", "Unavailable");

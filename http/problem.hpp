@@ -39,6 +39,7 @@ enum class problem : std::uint8_t {
   payload_too_large,
   expectation_failed,
   queue_full,
+  rate_limited,
   headers_too_large,
   internal_error,
   unsupported_transfer_coding,

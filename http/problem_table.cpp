@@ -59,6 +59,8 @@ constexpr std::array table = {
               "EXPECTATION_FAILED", "Only 100-continue can be expected"},
   problem_row{problem::queue_full, 429, "queue_full", "RATE_LIMITED",
               "The queue has as many live jobs as it may", "1"},
+  problem_row{problem::rate_limited, 429, "rate_limited", "RATE_LIMITED",
+              "The API key makes more requests a second than it may", "1"},
   problem_row{problem::headers_too_large, 431, "headers_too_large",
               "HEADERS_TOO_LARGE",
               "The request line and the headers are too large"},

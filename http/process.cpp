@@ -99,7 +99,7 @@ public:
   }
 
   std::variant<admission, response> admit(const request_head& head) override {
-    return http::admit(head, *keys_, options_.now());
+    return http::admit(head, *keys_, read_clocks());
   }
 
   void handle(request what, responder respond) override {
@@ -177,7 +177,8 @@ public:
   running_server(process_options options, log& out)
     : options_(std::move(options)), log_(out), threads_(options_.threads),
       config_(threads_.contexts()), system_(std::in_place, config_),
-      keys_(std::make_shared<key_ring>(std::move(options_.keys))) {
+      keys_(std::make_shared<key_ring>(std::move(options_.keys),
+                                       options_.request_rate_max)) {
     // nop
   }
 

@@ -35,6 +35,9 @@ struct process_options {
   key_set keys;
 
   /// How long a stop waits for running deliveries.
+
+  /// Most requests a second with one key; 0: no limit. See `key_ring`.
+  std::uint32_t request_rate_max = 0;
   duration drain_timeout{};
 
   /// See `service_options`.

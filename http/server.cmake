@@ -33,6 +33,7 @@ add_library(tidegate_http_api
   json_scan.cpp
   key_commands.cpp
   keys.cpp
+  request_meter.cpp
   message.cpp
   openapi.cpp
   openapi_pull.cpp

@@ -63,21 +63,43 @@ TEST_CASE("every flag sets its setting") {
   expected.tls_cert = "server.pem";
   expected.tls_key = "server.key";
   expected.max_in_flight = 500;
+  expected.max_request_rate = 50;
   expected.max_body = 4096;
   expected.drain_timeout = std::chrono::seconds{1};
   expected.publish_price = 0.00002;
   expected.log_level = log_level::warn;
   expected.log_format = log_format::text;
-  CHECK(
-    serve_with(
-      {"serve",           "--listen",   "0.0.0.0:9090",    "--data=/srv/queue",
-       "--threads",       "4",          "--allow-target",  "127.0.0.0/8",
-       "--allow-target",  "::1/128",    "--trusted-ca",    "ca.pem",
-       "--max-in-flight", "500",        "--max-body",      "4096",
-       "--drain-timeout", "1",          "--log-level",     "warn",
-       "--log-format",    "text",       "--publish-price", "0.00002",
-       "--tls-cert",      "server.pem", "--tls-key",       "server.key"})
-    == expected);
+  CHECK(serve_with({"serve",
+                    "--listen",
+                    "0.0.0.0:9090",
+                    "--data=/srv/queue",
+                    "--threads",
+                    "4",
+                    "--allow-target",
+                    "127.0.0.0/8",
+                    "--allow-target",
+                    "::1/128",
+                    "--trusted-ca",
+                    "ca.pem",
+                    "--max-in-flight",
+                    "500",
+                    "--max-request-rate",
+                    "50",
+                    "--max-body",
+                    "4096",
+                    "--drain-timeout",
+                    "1",
+                    "--log-level",
+                    "warn",
+                    "--log-format",
+                    "text",
+                    "--publish-price",
+                    "0.00002",
+                    "--tls-cert",
+                    "server.pem",
+                    "--tls-key",
+                    "server.key"})
+        == expected);
 }
 
 TEST_CASE("every variable sets its setting") {
@@ -252,7 +274,8 @@ TEST_CASE("the help names all commands, that of serve all flags") {
   for (const auto* name :
        {"--config", "--listen", "--data", "--threads", "--allow-target",
         "--trusted-ca", "--tls-cert", "--tls-key", "--max-in-flight",
-        "--max-body", "--drain-timeout", "--log-level", "--log-format"})
+        "--max-request-rate", "--max-body", "--drain-timeout", "--log-level",
+        "--log-format"})
     CHECK(flags.find(name) != std::string::npos);
   for (const auto* name : {"create", "list", "revoke"})
     CHECK(help_for({"keys", "--help"}).find(name) != std::string::npos);

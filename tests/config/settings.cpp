@@ -34,6 +34,7 @@ TEST_CASE("every key can be shown and read back") {
   odd.tls_cert = "server.pem";
   odd.tls_key = "server.key";
   odd.max_in_flight = 1'000'000;
+  odd.max_request_rate = 1'000'000;
   odd.max_body = 2048;
   odd.drain_timeout = std::chrono::seconds{5};
   odd.publish_price = 0.00002;
@@ -103,6 +104,7 @@ TEST_CASE("the example file says the defaults, and every key") {
   read.tls_cert = read.tls_key = "x";
   read.max_in_flight = 9;
   read.max_body = 9999;
+  read.max_request_rate = 9;
   read.drain_timeout = std::chrono::seconds{9};
   read.publish_price = 9;
   read.log_level = log_level::error;

@@ -83,7 +83,7 @@ std::vector<std::string> read(std::string_view bytes, std::size_t piece) {
         break;
       }
       case step::head:
-        admitted = admit(reader.head(), keys(), options().now());
+        admitted = admit(reader.head(), keys(), {{}, options().now()});
         if (auto refused = std::get_if<response>(&admitted)) {
           check_refusal(*refused);
           lines.push_back("refused " + std::to_string(refused->status));

@@ -25,7 +25,7 @@ std::variant<call, response> read(const std::string& target,
                                   std::vector<field_view> fields = {}) {
   auto bearer = "Bearer " + some_key;
   fields.push_back({"authorization", bearer});
-  auto verdict = admit({"GET", target, fields}, ring_with(scopes), noon);
+  auto verdict = admit({"GET", target, fields}, ring_with(scopes), {{}, noon});
   if (auto refused = std::get_if<response>(&verdict))
     return *refused;
   auto& let_in = std::get<admission>(verdict);
@@ -48,7 +48,7 @@ unsigned status_of(const std::variant<call, response>& what) {
 unsigned refusal_from(std::string_view peer,
                       std::vector<field_view> fields = {}) {
   request_head head{"GET", "/metrics", fields, peer};
-  auto verdict = admit(head, ring_with({scope::read}), noon);
+  auto verdict = admit(head, ring_with({scope::read}), {{}, noon});
   auto refused = std::get_if<response>(&verdict);
   return refused ? refused->status : 0;
 }
@@ -110,8 +110,9 @@ TEST_CASE("a key that is wrong is refused on loopback, too") {
 
 TEST_CASE("nothing else is open on loopback") {
   request_head head{"GET", "/v1/queues", {}, "127.0.0.1"};
-  CHECK(std::get<response>(admit(head, ring_with({scope::read}), noon)).status
-        == 401);
+  CHECK(
+    std::get<response>(admit(head, ring_with({scope::read}), {{}, noon})).status
+    == 401);
 }
 
 TEST_CASE("a key sees the metrics of its project, with admin those of all") {

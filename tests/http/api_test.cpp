@@ -37,7 +37,7 @@ let_in(std::string_view method, std::string_view target,
        std::string authorization = "Bearer " + some_key) {
   std::vector<field_view> fields{{"Authorization", authorization},
                                  {"traceparent", parent}};
-  return admit({method, target, fields}, ring_with(scopes), noon);
+  return admit({method, target, fields}, ring_with(scopes), {{}, noon});
 }
 
 /// Lets a request in and reads it.
@@ -421,8 +421,32 @@ TEST_CASE("a key that has expired is no key") {
   record.expires_at = noon;
   keys.replace({record});
   field_view field{"authorization", "Bearer old"};
-  auto verdict = admit({"GET", "/v1/queues", {&field, 1}}, keys, noon);
+  auto verdict = admit({"GET", "/v1/queues", {&field, 1}}, keys, {{}, noon});
   CHECK(std::get<response>(verdict).status == 401);
+}
+
+TEST_CASE("a key that makes too many requests is told when to come again") {
+  key_set own;
+  own.add(digest_of(some_key), scope_set::all());
+  key_ring keys{own, 2};
+  auto bearer = "Bearer " + some_key;
+  field_view field{"authorization", bearer};
+  auto ask = [&](std::string_view target) {
+    return admit({"GET", target, {&field, 1}}, keys, {{}, noon});
+  };
+  CHECK(std::holds_alternative<admission>(ask("/v1/queues")));
+  CHECK(std::get<response>(ask("/nowhere")).status == 404);
+  auto refused = std::get<response>(ask("/v1/queues"));
+  CHECK(refused.status == 429);
+  CHECK(std::pair<std::string, std::string>{"retry-after", "1"}
+        == refused.headers.at(0));
+  CHECK(refused.body
+        == R"({"error":"The API key makes more requests a second than it may",)"
+           R"("code":"rate_limited"})");
+  CHECK(std::get<response>(ask("/v1/queue/list")).body.find("RATE_LIMITED")
+        != std::string::npos);
+  // What needs no key is not counted.
+  CHECK(std::holds_alternative<admission>(ask("/healthz")));
 }
 
 TEST_CASE("replies have the status of what happened") {

@@ -13,7 +13,19 @@ using namespace tidegate::http;
 
 namespace {
 
-constexpr wall_time noon{duration{1'767'268'800'123'456}};
+constexpr moment noon{steady_time{duration{1'000'000}},
+                      wall_time{duration{1'767'268'800'123'456}}};
+
+/// Returns whom `keys` let in with a header.
+std::optional<caller> let_in(const key_ring& keys,
+                             std::optional<std::string_view> header,
+                             moment now = noon) {
+  auto known = keys.authenticate(header, now);
+  if (auto who = std::get_if<caller>(&known))
+    return *who;
+  CHECK(std::get<problem>(known) == problem::unauthenticated);
+  return std::nullopt;
+}
 
 api_key_record stored(std::uint32_t id, std::string_view key,
                       std::string project) {
@@ -70,27 +82,27 @@ TEST_CASE("whoever knows a key gets its scopes") {
   own.add(digest_of("sq_live_one"), {scope::publish});
   own.add(digest_of("sq_live_two"), scope_set::all());
   key_ring keys{own};
-  auto one = keys.authenticate("Bearer sq_live_one", noon);
+  auto one = let_in(keys, "Bearer sq_live_one");
   REQUIRE(one);
   CHECK(one->key == api_key_id{0});
   CHECK(one->project == "default");
   CHECK(one->scopes == scope_set{scope::publish});
   for (auto header : {"bearer  sq_live_two", "BEARER sq_live_two"})
-    CHECK(keys.authenticate(header, noon).value().scopes == scope_set::all());
+    CHECK(let_in(keys, header).value().scopes == scope_set::all());
 }
 
 TEST_CASE("nobody else gets in") {
-  CHECK_FALSE(key_ring{}.authenticate("Bearer sq_live_one", noon));
+  CHECK_FALSE(let_in(key_ring{}, "Bearer sq_live_one"));
   key_set own;
   own.add(digest_of("sq_live_one"), scope_set::all());
   key_ring keys{own};
-  CHECK_FALSE(keys.authenticate(std::nullopt, noon));
+  CHECK_FALSE(let_in(keys, std::nullopt));
   for (auto header :
        {"", "Bearer", "Bearer ", "Bearersq_live_one", "Basic sq_live_one",
         "sq_live_one", "Bearer sq_live_on", "Bearer sq_live_onee",
         "Bearer sq_live_one,", " Bearer sq_live_one", "Bearer SQ_LIVE_ONE"}) {
     CAPTURE(header);
-    CHECK_FALSE(keys.authenticate(header, noon));
+    CHECK_FALSE(let_in(keys, header));
   }
 }
 
@@ -99,24 +111,23 @@ TEST_CASE("stored keys come and go while the server runs; its own one stays") {
   own.add(digest_of("own"), scope_set::all());
   key_ring keys{own};
   keys.replace({stored(1, "one", "acme"), stored(2, "two", "other")});
-  CHECK(keys.authenticate("Bearer one", noon)
-        == caller{{1}, "acme", {scope::read}});
-  CHECK(keys.authenticate("Bearer two", noon).value().project == "other");
+  CHECK(let_in(keys, "Bearer one") == caller{{1}, "acme", {scope::read}});
+  CHECK(let_in(keys, "Bearer two").value().project == "other");
   keys.replace({stored(2, "two", "other")});
-  CHECK_FALSE(keys.authenticate("Bearer one", noon));
-  CHECK(keys.authenticate("Bearer two", noon));
+  CHECK_FALSE(let_in(keys, "Bearer one"));
+  CHECK(let_in(keys, "Bearer two"));
   keys.replace({});
-  CHECK_FALSE(keys.authenticate("Bearer two", noon));
-  CHECK(keys.authenticate("Bearer own", noon));
+  CHECK_FALSE(let_in(keys, "Bearer two"));
+  CHECK(let_in(keys, "Bearer own"));
 }
 
 TEST_CASE("a key that has expired opens nothing") {
   auto record = stored(1, "one", "acme");
-  record.expires_at = noon;
+  record.expires_at = noon.wall;
   key_ring keys;
   keys.replace({record});
-  CHECK(keys.authenticate("Bearer one", noon - duration{1}));
-  CHECK_FALSE(keys.authenticate("Bearer one", noon));
+  CHECK(let_in(keys, "Bearer one", {noon.steady, noon.wall - duration{1}}));
+  CHECK_FALSE(let_in(keys, "Bearer one"));
 }
 
 TEST_CASE("a record whose digest is none opens nothing") {
@@ -136,7 +147,7 @@ TEST_CASE("digests that begin alike are told apart") {
   twin.digest.back() = static_cast<char>(~twin.digest.back());
   key_ring keys;
   keys.replace({record, twin});
-  CHECK(keys.authenticate("Bearer one", noon).value().key == api_key_id{1});
+  CHECK(let_in(keys, "Bearer one").value().key == api_key_id{1});
 }
 
 TEST_CASE("bits of scopes that nobody knows are dropped") {
@@ -145,17 +156,53 @@ TEST_CASE("bits of scopes that nobody knows are dropped") {
         == scope_set{scope::work});
 }
 
+TEST_CASE("each key has a number of requests of its own") {
+  key_set own;
+  own.add(digest_of("own"), scope_set::all());
+  key_ring keys{own, 1};
+  keys.replace({stored(1, "one", "acme")});
+  CHECK(let_in(keys, "Bearer one"));
+  CHECK(let_in(keys, "Bearer own"));
+  for (auto header : {"Bearer one", "Bearer own"})
+    CHECK(std::get<problem>(keys.authenticate(header, noon))
+          == problem::rate_limited);
+  // A key that is none is no key, however often.
+  for (auto i = 0; i < 3; ++i)
+    CHECK_FALSE(let_in(keys, "Bearer two"));
+}
+
+TEST_CASE("a change of other keys gives nobody more requests") {
+  key_ring keys{key_set{}, 1};
+  keys.replace({stored(1, "one", "acme")});
+  CHECK(let_in(keys, "Bearer one"));
+  keys.replace({stored(1, "one", "acme"), stored(2, "two", "acme")});
+  CHECK(std::get<problem>(keys.authenticate("Bearer one", noon))
+        == problem::rate_limited);
+  CHECK(let_in(keys, "Bearer two"));
+}
+
+TEST_CASE("a wall clock that steps locks nobody out") {
+  key_ring keys{key_set{}, 1};
+  keys.replace({stored(1, "one", "acme")});
+  auto steady = noon.steady;
+  for (auto hours : {0, -48, 48}) {
+    CHECK(let_in(keys, "Bearer one",
+                 {steady, noon.wall + std::chrono::hours{hours}}));
+    steady += std::chrono::seconds{1};
+  }
+}
+
 TEST_CASE("keys may be replaced while others ask") {
   key_ring keys;
   keys.replace({stored(1, "one", "acme")});
   std::atomic<bool> stop = false;
   std::thread asking{[&] {
     while (!stop)
-      keys.authenticate("Bearer one", noon);
+      let_in(keys, "Bearer one");
   }};
   for (auto i = 0; i < 200; ++i)
     keys.replace({stored(1, "one", "acme"), stored(2, "two", "acme")});
   stop = true;
   asking.join();
-  CHECK(keys.authenticate("Bearer two", noon));
+  CHECK(let_in(keys, "Bearer two"));
 }

@@ -18,6 +18,7 @@ tidegate_add_test(http_api_test
     json_writer_test.cpp
     key_commands_test.cpp
     keys_test.cpp
+    request_meter_test.cpp
     openapi_test.cpp
     problem_test.cpp
     routes_test.cpp

@@ -81,6 +81,25 @@ test('three hundred clients that send a byte a second keep nobody waiting', { ti
   await until('they are cut off when a request has to be there', 20, () => left() === 0);
 });
 
+test('a key that asks without end is told to wait, and the other keys are served', { timeout }, async (t) => {
+  const server = await startServer(t, { flags: ['--max-request-rate', '50'] });
+  const { key } = await server.api.ask('POST', '/v1/keys', { project: 'greedy', scopes: ['read'] });
+  const greedy = server.api.as(key);
+  const answers = await Promise.all(Array.from({ length: 400 }, () => greedy.send('GET', '/v1/queues')));
+  const refused = answers.filter(({ status }) => status === 429);
+  assert.ok(answers.every(({ status }) => status === 200 || status === 429));
+  assert.ok(answers.length - refused.length >= 50);
+  assert.ok(refused.length > 0);
+  for (const answer of refused) {
+    assert.equal(answer.headers['retry-after'], '1');
+    assert.equal(answer.json.code, 'rate_limited');
+  }
+  // Nobody else waits, those least that have no key.
+  assert.equal((await server.api.send('GET', '/v1/queues')).status, 200);
+  assert.equal((await server.api.as('sq_live_none').send('GET', '/v1/queues')).status, 401);
+  await until('the key is served again', 5, async () => (await greedy.send('GET', '/v1/queues')).status === 200);
+});
+
 test('strangers who send without end are cut off, and nothing of it is kept', { timeout }, async (t) => {
   const { server, before } = await start(t);
   const chunk = Buffer.alloc(mebibyte, 'x');
