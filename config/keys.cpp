@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 namespace tidegate::config {
 
@@ -70,8 +72,10 @@ std::string without_brackets(const std::string& host) {
   return host;
 }
 
-refusal read_listen(const words& given, settings& out) {
-  const auto& text = given.front();
+/// Reads `ADDR:PORT` with a port from `port_min` on; nothing where `text` is
+/// anything else.
+std::optional<std::pair<std::string, std::uint16_t>>
+to_endpoint(const std::string& text, std::uint16_t port_min) {
   auto colon = text.rfind(':');
   auto bracketed = text.substr(0, std::min(colon, text.size()));
   auto host = without_brackets(bracketed);
@@ -80,13 +84,19 @@ refusal read_listen(const words& given, settings& out) {
                 ? std::nullopt
                 : to_number(std::string_view{text}.substr(colon + 1));
   auto needs_brackets = bits == 128;
-  if (bits == 0 || !port || *port > 65535
+  if (bits == 0 || !port || *port < port_min || *port > 65535
       || needs_brackets != (host != bracketed))
+    return std::nullopt;
+  return std::pair{host, static_cast<std::uint16_t>(*port)};
+}
+
+refusal read_listen(const words& given, settings& out) {
+  auto where = to_endpoint(given.front(), 0);
+  if (!where)
     return "must be an IP address and a port from 0 to 65535, such as "
            "127.0.0.1:8080 or [::1]:8080, got "
-           + quoted(text);
-  out.listen_host = host;
-  out.listen_port = static_cast<std::uint16_t>(*port);
+           + quoted(given.front());
+  std::tie(out.listen_host, out.listen_port) = *where;
   return std::nullopt;
 }
 
@@ -108,6 +118,23 @@ refusal read_allow_target(const words& given, settings& out) {
 
 words show_allow_target(const settings& from) {
   return from.allow_target;
+}
+
+refusal read_dns_server(const words& given, settings& out) {
+  constexpr std::size_t servers_max = 8;
+  if (given.size() > servers_max)
+    return "must be at most 8 servers, got " + std::to_string(given.size());
+  for (const auto& text : given)
+    if (!to_endpoint(text, 1))
+      return "must be IP addresses and ports from 1 to 65535, such as "
+             "192.0.2.1:53 or [2001:db8::1]:53, got "
+             + quoted(text);
+  out.dns_server = given;
+  return std::nullopt;
+}
+
+words show_dns_server(const settings& from) {
+  return from.dns_server;
 }
 
 // -- paths --------------------------------------------------------------------
@@ -278,6 +305,10 @@ constexpr std::array table{
       "a network that webhooks may be in although it is not public; "
       "repeatable (none)",
       read_allow_target, show_allow_target},
+  key{"dns_server", key_kind::list, "ADDR:PORT",
+      "a DNS server to ask for webhooks' addresses; repeatable (those of "
+      "/etc/resolv.conf)",
+      read_dns_server, show_dns_server},
   key{"trusted_ca", key_kind::text, "FILE",
       "authorities that are trusted besides the system's (none)",
       read_trusted_ca, show_trusted_ca},

@@ -50,6 +50,10 @@ struct settings {
   /// public. Empty: public addresses only.
   std::vector<std::string> allow_target;
 
+  /// DNS servers that are asked for the addresses of webhooks, as `ADDR:PORT`.
+  /// Empty: those of /etc/resolv.conf.
+  std::vector<std::string> dns_server;
+
   /// PEM file of authorities that webhooks' certificates may come from besides
   /// the system's. Empty: the system's only.
   std::filesystem::path trusted_ca;
@@ -57,13 +61,13 @@ struct settings {
   /// Most deliveries in flight at once, over all queues; 0: no limit.
   std::uint32_t max_in_flight = 0;
 
+  /// Most requests a second with one API key; 0: no limit.
+  std::uint32_t max_request_rate = 0;
+
   /// Largest body of a request. Unit: bytes.
   std::uint64_t max_body = 1'048'576;
 
   /// Longest wait for running deliveries when the server stops.
-  /// Most requests a second with one API key; 0: no limit.
-  std::uint32_t max_request_rate = 0;
-
   std::chrono::seconds drain_timeout{30};
 
   /// What discovery says that one publish costs. Unit: US dollars.

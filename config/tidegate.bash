@@ -8,7 +8,7 @@ _tidegate_words() {
     '') words='serve keys queues jobs dlq tail operations backup check-config
       version --help' ;;
     'serve') words='--help --config --listen --tls-cert --tls-key --data --threads
-      --allow-target --trusted-ca --max-in-flight --max-request-rate
+      --allow-target --dns-server --trusted-ca --max-in-flight --max-request-rate
       --max-body --drain-timeout --metrics-queues --publish-price --log-level
       --log-format' ;;
     'keys') words='create list revoke --help' ;;

@@ -14,6 +14,7 @@ add_library(tidegate_http_client
   client_tls.cpp
   client_trust.cpp
   codec_write.cpp
+  dns.cpp
   ip_address.cpp
   iso8601.cpp
   json_writer.cpp
@@ -25,7 +26,8 @@ add_library(tidegate_http_client
   webhook_url.cpp)
 target_link_libraries(tidegate_http_client
   PUBLIC tidegate_core Boost::headers OpenSSL::SSL OpenSSL::Crypto
-         Threads::Threads)
+         Threads::Threads
+  PRIVATE ${CARES})
 target_compile_definitions(tidegate_http_client
   PUBLIC BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
          BOOST_BEAST_SEPARATE_COMPILATION

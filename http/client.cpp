@@ -52,6 +52,15 @@ result<std::unique_ptr<client>> client::make(client_options options) {
   auto trust = client_trust::make(options.trusted_ca_file);
   if (!trust)
     return trust.reason();
+  if (!options.resolver.lookup) {
+    auto dns = dns_client::make({options.dns_servers});
+    if (!dns)
+      return dns.reason();
+    options.resolver.lookup = [dns = *dns](const std::string& host,
+                                           lookup_callback done) {
+      dns->look_up(host, std::move(done));
+    };
+  }
   auto content = std::make_unique<state>();
   content->shared = std::make_shared<client_shared>(std::move(options),
                                                     std::move(*trust));

@@ -50,7 +50,10 @@ struct client_options {
   std::size_t idle_per_origin_max = 256;
   std::size_t idle_max = 4096;
 
-  /// How names are looked up.
+  /// Whom to ask for addresses, see `dns_options`.
+  std::vector<std::string> dns_servers;
+
+  /// How names are looked up; without a `lookup` in there by DNS.
   resolver_options resolver;
 };
 

@@ -7,32 +7,23 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "http/ip_address.hpp"
+#include "http/dns.hpp"
 
 namespace tidegate::http {
 
-/// What a name resolves to: addresses in the order to try them, or why there
-/// are none, for people.
-struct lookup_result {
-  std::vector<ip_address> addresses;
-  std::string error;
-};
-
-/// Blocks until `host` is resolved. Called by several threads at once.
-using lookup_function = std::function<lookup_result(const std::string& host)>;
-
-/// Asks the system (`getaddrinfo`, so `/etc/hosts` and DNS). Never throws.
-lookup_result system_lookup(const std::string& host);
+/// Starts to look `host` up and returns without waiting. `done` is to be called
+/// at most once, from any thread, possibly before the function returns. Called
+/// by several threads at once; must not throw.
+using lookup_function =
+  std::function<void(const std::string& host, lookup_callback done)>;
 
 struct resolver_options {
-  lookup_function lookup = system_lookup;
+  lookup_function lookup;
 
-  /// Most look-ups that run at once, each on a thread of its own.
-  std::size_t threads_max = 4;
-
-  /// Most callers that wait at once; one more is answered with an error.
+  /// Most names that are looked up at once, and most callers that wait for
+  /// them; one more is answered with an error.
+  std::size_t names_max = 1024;
   std::size_t waiting_max = 4096;
 
   /// How long an answer is used again. An error is not.
@@ -42,12 +33,8 @@ struct resolver_options {
   std::size_t cache_max = 1024;
 };
 
-/// Runs look-ups on a few threads of its own, started when they are first
-/// needed. Callers that ask for the same name share one look-up. All functions
-/// may be called from any thread.
-///
-/// The system's resolver cannot be interrupted, so nobody waits for these
-/// threads: they own all that they touch and end by themselves.
+/// Shares look-ups among those who ask for the same name, and keeps the answers
+/// for a while. All functions may be called from any thread.
 class client_resolver {
 public:
   using callback = std::function<void(const lookup_result&)>;

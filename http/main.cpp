@@ -138,6 +138,7 @@ int run(const config::serve& command) {
                       ? with.threads
                       : std::max(1u, std::thread::hardware_concurrency());
   options.targets = std::move(*targets);
+  options.dns_servers = with.dns_server;
   options.trusted_ca_file = with.trusted_ca.string();
   options.drain_timeout = with.drain_timeout;
   options.in_flight_max = with.max_in_flight;

@@ -226,6 +226,7 @@ std::optional<std::string> running_server::start_client() {
   options.contexts = threads_.contexts();
   options.targets = options_.targets;
   options.trusted_ca_file = options_.trusted_ca_file;
+  options.dns_servers = options_.dns_servers;
   auto made = client::make(std::move(options));
   if (!made)
     return made.reason().message;

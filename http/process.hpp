@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "http/keys.hpp"
 #include "http/log.hpp"
@@ -30,14 +31,15 @@ struct process_options {
 
   /// See `client_options`.
   std::string trusted_ca_file;
+  std::vector<std::string> dns_servers;
 
   /// Who may call the API besides those whose keys are stored.
   key_set keys;
 
-  /// How long a stop waits for running deliveries.
-
   /// Most requests a second with one key; 0: no limit. See `key_ring`.
   std::uint32_t request_rate_max = 0;
+
+  /// How long a stop waits for running deliveries.
   duration drain_timeout{};
 
   /// See `service_options`.

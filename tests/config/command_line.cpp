@@ -59,6 +59,7 @@ TEST_CASE("every flag sets its setting") {
   expected.data = "/srv/queue";
   expected.threads = 4;
   expected.allow_target = {"127.0.0.0/8", "::1/128"};
+  expected.dns_server = {"192.0.2.1:53", "[::1]:5353"};
   expected.trusted_ca = "ca.pem";
   expected.tls_cert = "server.pem";
   expected.tls_key = "server.key";
@@ -83,6 +84,10 @@ TEST_CASE("every flag sets its setting") {
                     "ca.pem",
                     "--max-in-flight",
                     "500",
+                    "--dns-server",
+                    "192.0.2.1:53",
+                    "--dns-server",
+                    "[::1]:5353",
                     "--max-request-rate",
                     "50",
                     "--max-body",
@@ -100,6 +105,15 @@ TEST_CASE("every flag sets its setting") {
                     "--tls-key",
                     "server.key"})
         == expected);
+}
+
+TEST_CASE("a DNS server is an address and a port") {
+  for (std::string text : {"192.0.2.1", "dns.example:53", "192.0.2.1:0",
+                           "2001:db8::1:53", "192.0.2.1:65536", ""})
+    CHECK(refusal_of({"serve", "--dns-server", text})
+          == "--dns-server must be IP addresses and ports from 1 to 65535, "
+             "such as 192.0.2.1:53 or [2001:db8::1]:53, got \""
+               + text + '"');
 }
 
 TEST_CASE("every variable sets its setting") {
@@ -273,9 +287,9 @@ TEST_CASE("the help names all commands, that of serve all flags") {
   auto flags = help_for({"serve", "--help"});
   for (const auto* name :
        {"--config", "--listen", "--data", "--threads", "--allow-target",
-        "--trusted-ca", "--tls-cert", "--tls-key", "--max-in-flight",
-        "--max-request-rate", "--max-body", "--drain-timeout", "--log-level",
-        "--log-format"})
+        "--dns-server", "--trusted-ca", "--tls-cert", "--tls-key",
+        "--max-in-flight", "--max-request-rate", "--max-body",
+        "--drain-timeout", "--log-level", "--log-format"})
     CHECK(flags.find(name) != std::string::npos);
   for (const auto* name : {"create", "list", "revoke"})
     CHECK(help_for({"keys", "--help"}).find(name) != std::string::npos);

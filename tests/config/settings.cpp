@@ -100,11 +100,12 @@ TEST_CASE("the example file says the defaults, and every key") {
   read.data = "/x";
   read.threads = 9;
   read.allow_target = {"10.0.0.0/8"};
+  read.dns_server = {"10.0.0.1:53"};
   read.trusted_ca = "x";
   read.tls_cert = read.tls_key = "x";
   read.max_in_flight = 9;
-  read.max_body = 9999;
   read.max_request_rate = 9;
+  read.max_body = 9999;
   read.drain_timeout = std::chrono::seconds{9};
   read.publish_price = 9;
   read.log_level = log_level::error;

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include "client_fixture.hpp"
+#include "name_server.hpp"
 #include "scripted_server.hpp"
 
 using namespace tidegate;
@@ -277,9 +278,9 @@ TEST_CASE("an address that does not answer gives way to the next") {
   scripted_server server{{script{}.answer(response(200)).stall()}};
   deaf_listener deaf{"127.0.0.2", server.port()};
   auto options = loopback_allowed();
-  options.resolver.lookup = [](const std::string&) {
-    return lookup_result{
-      {*parse_ip_address("127.0.0.2"), *parse_ip_address("127.0.0.1")}, {}};
+  options.resolver.lookup = [](const std::string&, const auto& done) {
+    done(
+      {{*parse_ip_address("127.0.0.2"), *parse_ip_address("127.0.0.1")}, {}});
   };
   running_client client{std::move(options)};
   CHECK(client.post(server.url("hooks.example")).http_status == 200);
@@ -287,21 +288,15 @@ TEST_CASE("an address that does not answer gives way to the next") {
 }
 
 TEST_CASE("a resolver that stalls is given up on at the deadline") {
-  auto release = std::make_shared<std::promise<void>>();
+  name_server silent{
+    [](const std::string&) { return std::optional<name_answer>{}; }};
   auto options = loopback_allowed();
-  options.resolver.lookup =
-    [released = release->get_future().share()](const std::string&) {
-      released.wait();
-      return lookup_result{{}, "too late"};
-    };
-  {
-    running_client client{std::move(options)};
-    auto reply = client.post(make_delivery("http://hooks.example/", soon));
-    CHECK(reply.error_code == delivery_errc::timeout);
-    CHECK(reply.error.find("looking up") != std::string::npos);
-    // The client goes while its resolver is still stuck.
-  }
-  release->set_value();
+  options.dns_servers = {silent.where()};
+  // The client goes while its look-up is still under way.
+  running_client client{std::move(options)};
+  auto reply = client.post(make_delivery("http://hooks.example/", soon));
+  CHECK(reply.error_code == delivery_errc::timeout);
+  CHECK(reply.error.find("looking up") != std::string::npos);
 }
 
 TEST_CASE("a replaced connection does not get a deadline of its own") {
@@ -319,15 +314,9 @@ TEST_CASE("a replaced connection does not get a deadline of its own") {
 TEST_CASE("by default loopback is blocked and not a byte is sent") {
   scripted_server server{{script{}.answer(response(200))}};
   auto host = GENERATE(as<std::string>{}, "127.0.0.1", "2130706433", "0x7f.1",
-                       "0177.0.0.1", "[::ffff:127.0.0.1]", "localhost",
-                       "localhost.", "hooks.example");
-  client_options options;
-  options.resolver.lookup = [](const std::string& name) {
-    if (name == "hooks.example")
-      return lookup_result{{*parse_ip_address("127.0.0.1")}, {}};
-    return system_lookup(name);
-  };
-  running_client client{std::move(options)};
+                       "0177.0.0.1", "0", "[::ffff:127.0.0.1]", "localhost",
+                       "localhost.");
+  running_client client{client_options{}};
   auto reply = client.post(server.url(host));
   CHECK(reply.error_code == delivery_errc::target_blocked);
   CHECK(reply.error.find("allow-target") != std::string::npos);
@@ -335,34 +324,60 @@ TEST_CASE("by default loopback is blocked and not a byte is sent") {
   CHECK(server.connections() == 0);
 }
 
+TEST_CASE("a name for an address that is no public one is blocked") {
+  auto address = GENERATE(as<std::string>{}, "127.0.0.1", "127.1.2.3",
+                          "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.0.1",
+                          "169.254.169.254", "100.64.0.1", "::1",
+                          "::", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
+                          "fe80::1", "fd00::1");
+  name_server names{[&](const std::string&) { return name_answer{{address}}; }};
+  client_options options;
+  options.dns_servers = {names.where()};
+  running_client client{std::move(options)};
+  CAPTURE(address);
+  auto reply = client.post("http://hooks.example/");
+  CHECK(reply.error_code == delivery_errc::target_blocked);
+  CHECK(reply.error.find("allow-target") != std::string::npos);
+}
+
 TEST_CASE("a name that changes its address is judged anew") {
   scripted_server server{{script{}.answer(
     "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")}};
-  auto turn = std::make_shared<std::atomic<int>>(0);
+  std::atomic<bool> moved = false;
+  name_server names{[&](const std::string&) {
+    return name_answer{{moved ? "127.0.0.2" : "127.0.0.1"}};
+  }};
   client_options options;
   options.targets = target_policy{{*parse_ip_network("127.0.0.1")}};
   options.resolver.cache_for = std::chrono::milliseconds{0};
-  options.resolver.lookup = [turn](const std::string&) {
-    auto text = turn->fetch_add(1) == 0 ? "127.0.0.1" : "127.0.0.2";
-    return lookup_result{{*parse_ip_address(text)}, {}};
-  };
+  options.dns_servers = {names.where()};
   running_client client{std::move(options)};
   auto url = server.url("hooks.example");
   CHECK(client.post(url).http_status == 200);
+  moved = true;
   CHECK(client.post(url).error_code == delivery_errc::target_blocked);
   CHECK(server.connections() == 1);
 }
 
 TEST_CASE("a name that does not resolve says so") {
+  name_server names{[](const std::string&) { return name_answer{}; }};
   auto options = loopback_allowed();
-  options.resolver.lookup = [](const std::string&) {
-    return lookup_result{{}, "no such name"};
-  };
+  options.dns_servers = {names.where()};
   running_client client{std::move(options)};
   auto reply = client.post("http://hooks.example/");
   CHECK(reply.error_code == delivery_errc::dns_failed);
   CHECK(reply.error
-        == "the name \"hooks.example\" did not resolve: no such name");
+        == "the name \"hooks.example\" did not resolve: Domain name not found");
+}
+
+TEST_CASE("servers that cannot be asked for names are an error") {
+  boost::asio::io_context context;
+  client_options options;
+  options.contexts = {&context};
+  options.dns_servers = {"nowhere"};
+  auto made = client::make(std::move(options));
+  REQUIRE_FALSE(made);
+  CHECK(made.reason().message.find("nowhere") != std::string::npos);
 }
 
 TEST_CASE("a URL that cannot be called says so") {

@@ -119,11 +119,9 @@ TEST_CASE(
   "used") {
   scripted_server server{{script{}.answer(response(200)).stall()}};
   auto options = loopback_allowed();
-  options.resolver.lookup = [](const std::string& host) {
-    if (host != "hooks.example")
-      return lookup_result{{}, "no such name"};
-    return lookup_result{
-      {*parse_ip_address("10.0.0.1"), *parse_ip_address("127.0.0.1")}, {}};
+  options.resolver.lookup = [](const std::string& host, const auto& done) {
+    CHECK(host == "hooks.example");
+    done({{*parse_ip_address("10.0.0.1"), *parse_ip_address("127.0.0.1")}, {}});
   };
   running_client client{std::move(options)};
   CHECK(client.post(server.url("hooks.example")).http_status == 200);
@@ -136,11 +134,10 @@ TEST_CASE(
 TEST_CASE("an address that refuses gives way to the next") {
   scripted_server server{{script{}.answer(response(200)).stall()}};
   auto options = loopback_allowed();
-  options.resolver.lookup = [](const std::string&) {
-    return lookup_result{{*parse_ip_address("::1"),
-                          *parse_ip_address("127.0.0.2"),
-                          *parse_ip_address("127.0.0.1")},
-                         {}};
+  options.resolver.lookup = [](const std::string&, const auto& done) {
+    done({{*parse_ip_address("::1"), *parse_ip_address("127.0.0.2"),
+           *parse_ip_address("127.0.0.1")},
+          {}});
   };
   running_client client{std::move(options)};
   CHECK(client.post(server.url("hooks.example")).http_status == 200);

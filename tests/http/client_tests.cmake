@@ -5,6 +5,8 @@ tidegate_add_test(http_client_test
           client_test.cpp
           client_tls_test.cpp
           client_trust_test.cpp
+          dns_test.cpp
+          name_server.cpp
           scripted_server.cpp
           signature_test.cpp
           target_policy_test.cpp
