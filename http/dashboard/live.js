@@ -1,6 +1,6 @@
 // What is known of all queues, kept up to date: events of the server say when to
 // look again, and a look every few seconds brings the counts. Where there are no
-// events it looks more often.
+// events it looks more often, where looks take long less often.
 
 import { useEffect, useState } from './hooks.js';
 import { get, open, path } from './api.js';
@@ -12,6 +12,10 @@ import { announce } from './ui.js';
 const pollMs = 2000;
 const pollWithEventsMs = 5000;
 const eventDelayMs = 250;
+
+/** How much of the time it looks, at most, where there are many events. */
+const lookingShare = 1 / 20;
+
 const reconnectMs = 2000;
 const noEventsMs = 15_000;
 const silentMs = 60_000;
@@ -38,6 +42,8 @@ class Live {
   #listeners = new Set();
   #timer;
   #due = Infinity;
+  /** How long after a look the next one begins at the earliest. */
+  #pauseMs = 0;
   #stop = new AbortController();
   #looking = null;
   #again = false;
@@ -81,15 +87,17 @@ class Live {
 
   /** Looks after so long, or sooner where it is to be sooner anyway. */
   #lookIn(milliseconds) {
-    const due = performance.now() + milliseconds;
+    const wait = Math.max(milliseconds, this.#pauseMs);
+    const due = performance.now() + wait;
     if (due >= this.#due || this.#stop.signal.aborted)
       return;
     clearTimeout(this.#timer);
     this.#due = due;
-    this.#timer = setTimeout(() => this.look(), milliseconds);
+    this.#timer = setTimeout(() => this.look(), wait);
   }
 
   async #lookOnce() {
+    const from = performance.now();
     try {
       const [push, pull] = await Promise.all([
         get(`/v1/queues?limit=${queuesMax}`), get(`/v1/queue/list?limit=${queuesMax}`)]);
@@ -102,6 +110,7 @@ class Live {
     } catch (failure) {
       this.error = failure;
     }
+    this.#pauseMs = Math.min((performance.now() - from) / lookingShare, pollWithEventsMs);
     if (!this.#stop.signal.aborted)
       this.#listeners.forEach((f) => f());
   }

@@ -2,6 +2,7 @@
 //
 //   node tests/bench/run.mjs push build/release     (or ./dev bench)
 //   node tests/bench/run.mjs pull build/release     (or ./dev bench pull)
+//   node tests/bench/run.mjs watch build/release    (or ./dev bench watch)
 //
 // Everything shares the cores, so figures are to compare with others from the same
 // machine. Data is put beside the build, not in /tmp, which may be memory.
@@ -12,9 +13,10 @@ import { resolve } from 'node:path';
 
 import * as pull from './pull.mjs';
 import * as push from './push.mjs';
+import * as watch from './watch.mjs';
 
 const repetitions = Number(process.env.BENCH_REPETITIONS ?? 3);
-const benchmarks = { pull, push };
+const benchmarks = { pull, push, watch };
 
 const [what = 'push', buildDirectory = 'build/release'] = process.argv.slice(2);
 
@@ -23,7 +25,7 @@ function median(values) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-assert.ok(Object.hasOwn(benchmarks, what), `there is no benchmark '${what}', only push and pull`);
+assert.ok(Object.hasOwn(benchmarks, what), `there is no benchmark '${what}', only ${Object.keys(benchmarks).join(', ')}`);
 const { title, rows, measure } = benchmarks[what];
 const runs = [];
 for (let i = 0; i < repetitions; ++i)
