@@ -4,6 +4,7 @@
 //   node tests/bench/run.mjs pull build/release     (or ./dev bench pull)
 //   node tests/bench/run.mjs watch build/release    (or ./dev bench watch)
 //   node tests/bench/run.mjs count build/release    (or ./dev bench count)
+//   node tests/bench/run.mjs backlog build/release  (or ./dev bench backlog)
 //
 // Everything shares the cores, so figures are to compare with others from the same
 // machine. Data is put beside the build, not in /tmp, which may be memory.
@@ -12,13 +13,14 @@ import assert from 'node:assert/strict';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 
+import * as backlog from './backlog.mjs';
 import * as count from './count.mjs';
 import * as pull from './pull.mjs';
 import * as push from './push.mjs';
 import * as watch from './watch.mjs';
 
 const repetitions = Number(process.env.BENCH_REPETITIONS ?? 3);
-const benchmarks = { push, pull, watch, count };
+const benchmarks = { push, pull, watch, count, backlog };
 
 const [what = 'push', buildDirectory = 'build/release'] = process.argv.slice(2);
 
