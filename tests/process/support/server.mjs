@@ -73,7 +73,8 @@ export function temporaryFolder(t) {
 /**
  * Starts a server that may call loopback addresses. `flags` go to
  * `tidegate serve`; `data` is a folder, a new one where it is not given; `ca` is
- * whom to trust where the flags say that it speaks https.
+ * whom to trust where the flags say that it speaks https; `env` is added to its
+ * environment.
  */
 export async function startServer(t, options = {}) {
   const server = new Server(options);
@@ -83,8 +84,9 @@ export async function startServer(t, options = {}) {
 }
 
 class Server {
-  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64, data, ca }) {
+  constructor({ flags = ['--allow-target', '127.0.0.0/8'], sockets = 64, data, ca, env = {} }) {
     this.flags = flags;
+    this.env = env;
     /** What the earlier processes wrote to stderr. */
     this.log = '';
     this.data = data ?? mkdtempSync(join(tmpdir(), 'tidegate-'));
@@ -97,7 +99,7 @@ class Server {
     const words = ['serve', '--listen', '127.0.0.1:0', '--data', this.data,
       '--log-level', 'warn', '--log-format', 'text', ...this.flags];
     this.log += this.launched?.err ?? '';
-    this.launched = launch(words, { TIDEGATE_API_KEY: this.key });
+    this.launched = launch(words, { TIDEGATE_API_KEY: this.key, ...this.env });
     this.api.url = await this.launched.listening;
   }
 

@@ -1,0 +1,53 @@
+// Faults of the operating system, put under the real server by a library that is
+// preloaded into it (shim/).
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { temporaryFolder } from './server.mjs';
+
+const library = process.env.TIDEGATE_SHIM
+  ?? join(process.env.TIDEGATE_BUILD ?? 'build/debug', 'tests/process/shim/libfaulty_calls.so');
+
+/** Why a test cannot have faults here; false where it can. */
+export const noFaults = library === 'none'
+  && 'the sanitizer has to be loaded first, so that nothing else is preloaded';
+
+/** What is to go wrong in the servers that are started with `env`. */
+export class Faults {
+  constructor(t) {
+    assert.ok(existsSync(library), `${library} has not been built`);
+    this.control = join(temporaryFolder(t), 'rules');
+    this.env = { LD_PRELOAD: library, FAULTS_CONTROL: this.control };
+  }
+
+  /**
+   * From now on the `at`-th call of this kind (write, sync or disk of the data
+   * files; send_out, send_in) and `count` in all (0: every later one) go wrong:
+   * kill_before, kill_after, full, fail, tear or lie.
+   */
+  arm(action, kind, { at = 1, count = 1 } = {}) {
+    this.armAll([[action, kind, at, count]]);
+  }
+
+  armAll(rules) {
+    rmSync(`${this.control}.hits`, { force: true });
+    writeFileSync(`${this.control}.next`, rules.map((rule) => `${rule.join(' ')}\n`).join(''));
+    renameSync(`${this.control}.next`, this.control);
+  }
+
+  /** From now on all is well. */
+  calm() {
+    rmSync(this.control, { force: true });
+  }
+
+  /** Which calls went wrong since the last `arm`: a list of `ACTION KIND`. */
+  get hits() {
+    try {
+      return readFileSync(`${this.control}.hits`, 'utf8').split('\n').slice(0, -1);
+    } catch {
+      return [];
+    }
+  }
+}
