@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdio>
 #include <dlfcn.h>
+#include <optional>
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -23,7 +24,7 @@ namespace tidegate::shim {
 
 namespace {
 
-/// What is in the name of every data file, and of nothing else.
+/// The end of the name of the data file. Those beside it have more behind.
 constexpr std::string_view data_file = "/tidegate.db";
 
 /// Whether this process opened the connection. A descriptor above is taken for
@@ -52,15 +53,17 @@ bool is_tcp(int fd) {
          && option_of(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-bool is_data_file(int fd) {
+/// Returns what a call on this file is, which is `usual` where it is one beside
+/// the data file; nothing where it is another.
+std::optional<kind> kind_of(int fd, kind usual) {
   char link[64];
-  char name[PATH_MAX];
+  char buffer[PATH_MAX];
   std::snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-  auto size = readlink(link, name, sizeof(name));
-  return size > 0
-         && std::string_view{name, static_cast<std::size_t>(size)}.find(
-              data_file)
-              != std::string_view::npos;
+  auto size = readlink(link, buffer, sizeof(buffer));
+  std::string_view name{buffer, size > 0 ? static_cast<std::size_t>(size) : 0};
+  if (name.find(data_file) == std::string_view::npos)
+    return std::nullopt;
+  return name.ends_with(data_file) ? kind::checkpoint : usual;
 }
 
 /// Makes a call, or not. `call` makes it in full; `half` as much of it as a
@@ -102,16 +105,18 @@ ssize_t sent(int fd, std::size_t size, Call call) {
 
 template <class Call>
 ssize_t written(int fd, std::size_t size, Call call) {
-  if (!is_data_file(fd))
+  auto what = kind_of(fd, kind::write);
+  if (!what)
     return call(size);
   return judged(
-    kind::write, [&] { return call(size); }, [&] { call(size / 2); },
+    *what, [&] { return call(size); }, [&] { call(size / 2); },
     static_cast<ssize_t>(size));
 }
 
 template <class Call>
 int synced(int fd, Call call) {
-  return is_data_file(fd) ? judged(kind::sync, call, nothing, 0) : call();
+  auto what = kind_of(fd, kind::sync);
+  return what ? judged(*what, call, nothing, 0) : call();
 }
 
 std::size_t size_of(const iovec* parts, std::size_t count) {

@@ -45,6 +45,8 @@ std::string_view name_of(kind what) {
       return "write";
     case kind::sync:
       return "sync";
+    case kind::checkpoint:
+      return "checkpoint";
     case kind::send_out:
       return "send_out";
     default:
@@ -78,7 +80,7 @@ std::string_view name_of(action what) {
 
 bool concerns(const rule& r, kind what) {
   if (r.kind == "disk")
-    return what == kind::write || what == kind::sync;
+    return what != kind::send_out && what != kind::send_in;
   return r.kind == name_of(what);
 }
 

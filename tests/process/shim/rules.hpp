@@ -9,13 +9,14 @@
 
 namespace tidegate::shim {
 
-/// What a call is made on. Every call on a data file is of the kind `disk`,
-/// too.
+/// What a call is made on. The first three are of the kind `disk`, too.
 enum class kind {
-  /// a write to a data file
+  /// a write to the log, or to another file beside the data file
   write,
-  /// a sync of a data file
+  /// a sync of one of these
   sync,
+  /// a write to the data file itself, or its sync
+  checkpoint,
   /// bytes into a connection that this process opened
   send_out,
   /// bytes into a connection that this process accepted
