@@ -375,7 +375,7 @@ std::optional<steady_time> pull_queue::next_wakeup(moment now) const {
   if (!waiters_.empty()) {
     at(jobs_.next_due());
     at(groups_.next_wakeup());
-    if (loading_.empty())
+    if (!awaits_store())
       for (const auto& w : waiters_)
         at(w.deadline);
   }
@@ -433,7 +433,9 @@ message_view pull_queue::view(job&& stored, moment now) const {
   if (e && e->out)
     result.status = message_status::in_flight;
   else if (e
-           && (e->due > now.steady || groups_.back_at(e->lane, stored.id.seq)))
+           && std::max(e->due,
+                       groups_.back_at(e->lane, stored.id.seq).value_or(e->due))
+                > now.steady)
     result.status = message_status::delayed;
   result.job = std::move(stored);
   return result;

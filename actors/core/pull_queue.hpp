@@ -248,6 +248,7 @@ private:
   bool serve_first(moment now, pull_transition& out);
   void push_out(moment now, pull_transition& out);
   std::optional<job_seq> next_to_push() const;
+  bool awaits_store() const;
   std::optional<steady_time> next_push(moment now) const;
   std::vector<job_seq> next_up(std::size_t count) const;
   void ask_for(pull_transition& out);

@@ -1,5 +1,6 @@
 // Who receives which message of a pull queue.
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/core/pull_queue.hpp"
@@ -25,11 +26,20 @@ void pull_queue::wait(waiter_id id, const consume_messages& request,
   waiters_.push_back(std::move(w));
 }
 
+/// Returns whether what goes next has to be stored or read first.
+bool pull_queue::awaits_store() const {
+  if (!loading_.empty())
+    return true;
+  auto next = next_up(1);
+  return !next.empty() && !loaded_.contains(next.front());
+}
+
 void pull_queue::drop_waiters(moment now, pull_transition& out) {
+  auto may_get = !waiters_.empty() && awaits_store();
   std::erase_if(waiters_, [&](const waiter& w) {
     auto gone = w.gone && w.gone->load();
-    // Who waits no longer still gets what is being read for it.
-    if (!gone && (w.deadline > now.steady || !loading_.empty()))
+    // Who waits no longer still gets what is there.
+    if (!gone && (w.deadline > now.steady || may_get))
       return false;
     out.effects.push_back(hand_out{w.id, {}});
     return true;
@@ -78,11 +88,14 @@ bool pull_queue::serve_first(moment now, pull_transition& out) {
   auto next = next_up(w.limit);
   if (next.empty())
     return false;
+  // None overtakes one that is not in memory.
   auto missing =
-    std::erase_if(next, [this](job_seq seq) { return !loaded_.contains(seq); });
-  if (missing > 0)
+    std::find_if_not(next.begin(), next.end(),
+                     [this](job_seq seq) { return loaded_.contains(seq); });
+  if (missing != next.end())
     ask_for(out);
-  if (missing > 0 && next.empty())
+  next.erase(missing, next.end());
+  if (next.empty())
     return false;
   hand_out effect{w.id, {}};
   for (auto seq : next)

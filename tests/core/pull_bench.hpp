@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -109,12 +110,22 @@ public:
   }
 
   // -- the webhook ------------------------------------------------------------
+  /// Time passes until the timer fires, but no longer than `most`.
+  void pass_to_wakeup(duration most) {
+    auto next = value_->next_wakeup(now());
+    auto until = elapsed_ + most;
+    elapsed_ = next ? std::clamp(*next - at(0).steady, elapsed_, until) : until;
+    settle();
+  }
 
-  void subscribe(std::uint32_t concurrency = 10) {
+
+  void subscribe(std::uint32_t concurrency = 10,
+                 std::optional<std::uint32_t> rate_limit_max = std::nullopt) {
     queue_settings settings;
     settings.webhook_url = "http://127.0.0.1:9/";
     settings.concurrency = concurrency;
     settings.backoff.jitter = 0;
+    settings.rate_limit_max = rate_limit_max;
     take(value_->subscribe(settings, "whsec_", now()));
     settle();
   }
@@ -194,6 +205,20 @@ public:
   /// How many moves will find that their queue is gone. The dead-letter queue
   /// is number 2.
   int failing_moves = 0;
+  /// Returns what is told of a message that is in the queue.
+  message_status status(message_id id) const {
+    return value_->view(job{row(id)}, now()).status;
+  }
+
+  /// Messages that are in the queue, the oldest first.
+  std::vector<message_id> live() const {
+    std::vector<message_id> result;
+    for (const auto& [seq, m] : rows_)
+      if (value_->is_live(seq))
+        result.push_back({seq, m.id.tag});
+    return result;
+  }
+
   int asked_for_dead_letters = 0;
 
   /// Not: whoever asks for the dead-letter queue waits.

@@ -3,6 +3,7 @@
 #include "tests/core/workbench.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/core/broken_rule.hpp"
 
@@ -266,6 +267,14 @@ void workbench::change_settings(const queue_settings& settings) {
     truth_.all_released(elapsed_);
   truth_.settings_changed(settings);
   attempts_max_ = std::max(attempts_max_, settings.max_attempts);
+  const auto& old = queue_->settings();
+  if (settings.rate_limit_max != old.rate_limit_max
+      || settings.key_rate_limit_max != old.key_rate_limit_max
+      || settings.rate_limit_window != old.rate_limit_window) {
+    limits_set_ = elapsed_;
+    starts_count_until_ =
+      elapsed_ + std::max(settings.rate_limit_window, old.rate_limit_window);
+  }
   defers_max_ = std::max(defers_max_, settings.max_defers);
   take(queue_->change_settings(settings, now()));
   settle();
@@ -284,7 +293,10 @@ void workbench::pass(duration d) {
   }
   elapsed_ = until;
   settle();
+  auto starts = starts_;
+  auto stepped = std::exchange(clock_stepped_, false);
 }
+  must(starts_ == starts || stepped, "a timer fires for whatever time lets go");
 
 void workbench::pass_to_wakeup() {
   auto next = queue_->next_wakeup(now());
@@ -306,6 +318,7 @@ void workbench::pass_to_wakeup() {
 void workbench::step_wall_clock(duration d) {
   wall_origin_ += d;
 }
+  clock_stepped_ = true;
 
 void workbench::restart(duration down) {
   ++restarts_;

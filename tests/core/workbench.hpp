@@ -354,6 +354,14 @@ private:
   std::optional<push_queue> queue_;
   bool commits_at_once_ = true;
   bool loads_at_once_ = true;
+  /// Deliveries of which it was decided that they start.
+  std::size_t starts_ = 0;
+  /// When a limit on starts was set last.
+  duration limits_set_{-1};
+  /// Until when what had started by then may still be known.
+  duration starts_count_until_{-1};
+  /// The wall clock was set, which no timer tells.
+  bool clock_stepped_ = false;
   bool aborts_at_once_ = true;
   std::deque<pending> pending_;
   std::deque<reading> reads_;

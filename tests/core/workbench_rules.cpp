@@ -113,6 +113,7 @@ void workbench::check_starts(const transition& t,
     auto start = std::get_if<start_delivery>(&e);
     if (!start)
       continue;
+    ++starts_;
     const auto& d = start->what;
     const auto& r = store_.at(d.job.seq);
     truth_.started(d, r.job.limit_key, queue_->settings(), elapsed_);
@@ -129,7 +130,9 @@ void workbench::check_starts(const transition& t,
 /// Returns how many started in the window that ends with `last`.
 std::size_t workbench::started_in_window(const started& last,
                                          bool of_key) const {
-  auto after = last.at - queue_->settings().rate_limit_window;
+  // What started before a limit was set does not count against it.
+  auto after = std::max(last.at - queue_->settings().rate_limit_window,
+                        limits_set_);
   std::size_t result = 0;
   for (auto i = log_.rbegin(); i != log_.rend() && i->at > after; ++i)
     result += !of_key || i->key == last.key;
@@ -326,7 +329,8 @@ void workbench::check_memory() const {
   must(m.residents == 0 && m.errands == 0 && m.awaiting == 0,
        "an idle queue has nothing in memory");
   const auto& settings = queue_->settings();
-  if (!truth_.keys().empty() || settings.key_rate_limit_max)
+  if (!truth_.keys().empty() || settings.key_rate_limit_max
+      || elapsed_ <= starts_count_until_)
     return;
   must(m.limit_keys == 0 && m.lanes == 0, "idle keys cost nothing");
 }
