@@ -22,6 +22,7 @@ add_library(tidegate_http_api
   codec_settings.cpp
   codec_settings_reader.cpp
   codec_write_access.cpp
+  codec_write_alert.cpp
   codec_write_event.cpp
   codec_write_job.cpp
   codec_write_message.cpp

@@ -8,6 +8,7 @@ tidegate_add_test(http_api_test
     codec_pull_test.cpp
     codec_reports_test.cpp
     codec_settings_test.cpp
+    codec_write_alert_test.cpp
     codec_write_pull_test.cpp
     codec_write_test.cpp
     cursor_test.cpp
