@@ -16,9 +16,9 @@ events_state::events_state(events_impl_actor::pointer self) : self_(self) {
 }
 
 void events_state::open(wall_time now, const event_limits& limits,
-                        event_listener listener) {
+                        std::vector<event_listener> listeners) {
   limits_ = limits;
-  listener_ = std::move(listener);
+  listeners_ = std::move(listeners);
   buffer_.emplace(now, limits.events_max, limits.bytes_max);
 }
 
@@ -80,8 +80,8 @@ auto events_state::drop(stream_map::iterator i) -> stream_map::iterator {
 void events_state::handle(service_event& event) {
   ++figures_.numbered;
   const auto& added = buffer_->add(std::move(event));
-  if (listener_)
-    self_->send(listener_, added.event);
+  for (const auto& listener : listeners_)
+    self_->send(listener, added.event);
   for (auto i = streams_.begin(); i != streams_.end();)
     i = feed(i->second) ? std::next(i) : drop(i);
 }
@@ -115,9 +115,10 @@ void events_state::stop() {
 
 events_impl_actor::behavior_type
 make_events(events_impl_actor::stateful_pointer<events_state> self,
-            wall_time now, event_limits limits, event_listener listener) {
+            wall_time now, event_limits limits,
+            std::vector<event_listener> listeners) {
   auto& state = self->state;
-  state.open(now, limits, std::move(listener));
+  state.open(now, limits, std::move(listeners));
   self->set_exit_handler([self](caf::exit_msg& message) {
     self->state.stop();
     self->quit(std::move(message.reason));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
@@ -32,7 +33,8 @@ public:
 
   static inline const char* name = "tidegate.events";
 
-  void open(wall_time now, const event_limits& limits, event_listener listener);
+  void open(wall_time now, const event_limits& limits,
+            std::vector<event_listener> listeners);
 
   caf::result<events_subscribed> handle(subscribe_events& request);
   void handle(const unsubscribe_events& request);
@@ -58,7 +60,7 @@ private:
   void arm_timer();
 
   events_impl_actor::pointer self_;
-  event_listener listener_;
+  std::vector<event_listener> listeners_;
   event_limits limits_;
   std::optional<event_buffer> buffer_;
   stream_map streams_;
@@ -68,7 +70,8 @@ private:
 
 events_impl_actor::behavior_type
 make_events(events_impl_actor::stateful_pointer<events_state> self,
-            wall_time now, event_limits limits, event_listener listener);
+            wall_time now, event_limits limits,
+            std::vector<event_listener> listeners);
 
 } // namespace tidegate
 

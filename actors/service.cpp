@@ -10,6 +10,7 @@
 #include <caf/send.hpp>
 
 #include "actors/access_actor.hpp"
+#include "actors/alerts_actor.hpp"
 #include "actors/environment.hpp"
 #include "actors/events_actor.hpp"
 #include "actors/janitor_actor.hpp"
@@ -62,9 +63,11 @@ struct service::impl {
   }
 
   std::shared_ptr<environment> open(service_options& options);
+  std::vector<event_listener> spawn_listeners(service_options& options);
   void spawn_all(service_options options, std::shared_ptr<environment> env);
 
   caf::actor_system& system;
+  alerts_actor alerts;
   events_impl_actor events;
   persistence_actor persistence;
   reader_actor reader;
@@ -98,7 +101,7 @@ std::shared_ptr<environment> service::impl::open(service_options& options) {
   }
   auto disk = std::move(options.store);
   events = system.spawn(make_events, options.now().wall, options.events,
-                        options.listener);
+                        spawn_listeners(options));
   commits = std::make_shared<commit_counters>();
   persistence = spawn_persistence(system, options, events, commits,
                                   std::move(disk));
@@ -107,6 +110,18 @@ std::shared_ptr<environment> service::impl::open(service_options& options) {
   env->reader = reader;
   env->browser = browser;
   return env;
+}
+
+std::vector<event_listener>
+service::impl::spawn_listeners(service_options& options) {
+  std::vector<event_listener> result;
+  if (options.listener)
+    result.push_back(options.listener);
+  if (options.alerts) {
+    alerts = system.spawn(make_alerts, options.now, *options.alerts);
+    result.push_back(alerts);
+  }
+  return result;
 }
 
 void service::impl::spawn_all(service_options options,
@@ -175,6 +190,8 @@ void service::start() {
   caf::anon_send(i.registry, start_queues{});
   caf::anon_send(i.operations, start_operations{queue_directory{i.registry}});
   caf::anon_send(i.janitor, start_janitor{});
+  if (i.alerts)
+    caf::anon_send(i.alerts, start_alerts{i.registry, i.registry});
 }
 
 std::optional<error> service::start_and_wait() {
@@ -194,6 +211,9 @@ std::optional<error> service::start_and_wait() {
       ->request(i.operations, caf::infinite,
                 start_operations{queue_directory{i.registry}})
       .receive([](operations_started) {}, failed);
+  if (!result && i.alerts)
+    self->request(i.alerts, caf::infinite, start_alerts{i.registry, i.registry})
+      .receive([](alerts_started) {}, failed);
   if (!result)
     caf::anon_send(i.janitor, start_janitor{});
   return result;
@@ -224,6 +244,7 @@ void service::kill() {
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
     actor = nullptr;
   };
+  stop(i.alerts);
   stop(i.metrics);
   stop(i.registry);
   stop(i.janitor);

@@ -255,6 +255,26 @@ void alerts::remember(alert_cause cause, alert_state state,
   reschedule(i, now);
 }
 
+void alerts::remember_deaths(const subject& whose, std::uint64_t count,
+                             wall_time since, wall_time until, moment now) {
+  if (count == 0)
+    return;
+  auto i = find_or_make(alert_cause::job_dead, whose);
+  if (i == entries_.end())
+    return;
+  auto& e = i->second;
+  if (!e.on) {
+    begin(e, duration{0}, now);
+    e.count = 0;
+    e.job.reset();
+    e.reason = dead_reason::none;
+  }
+  e.since = since;
+  e.count += count;
+  e.until = std::max(e.until.value_or(until), until);
+  reschedule(i, now);
+}
+
 // -- alerts -------------------------------------------------------------------
 
 /// Returns when it has to be looked after, nothing where only a fact can change

@@ -88,6 +88,10 @@ public:
   void remember(alert_cause cause, alert_state state, const subject& whose,
                 wall_time at, moment now);
 
+  /// Takes deaths from before a restart, of jobs, that were not told then.
+  void remember_deaths(const subject& whose, std::uint64_t count,
+                       wall_time since, wall_time until, moment now);
+
   // -- alerts -----------------------------------------------------------------
 
   /// Returns what is to be said now, at most `max` of it. What is left is

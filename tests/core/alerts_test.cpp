@@ -495,6 +495,25 @@ TEST_CASE("a death that is heard of before the past is told in its window") {
   CHECK(s.only(40).count == 1);
 }
 
+TEST_CASE("deaths that a restart left untold are told with those after it") {
+  story s;
+  s.value.remember(alert_cause::job_dead, alert_state::firing, mail,
+                   at(-20).wall, at(0));
+  s.die(1);
+  s.value.remember_deaths(mail, 7, at(-20).wall, at(0).wall, at(2));
+  s.value.remember_deaths(mail, 0, at(-99).wall, at(0).wall, at(2));
+  s.value.remember_deaths({"default", "sms"}, 3, at(-5).wall, at(0).wall,
+                          at(2));
+  auto other = s.only(3);
+  CHECK(other.count == 3);
+  CHECK_FALSE(other.job);
+  CHECK(s.next() == 40);
+  auto said = s.only(40);
+  CHECK(said.count == 8);
+  CHECK(said.since == at(-20).wall);
+  CHECK(said.until == at(1).wall);
+}
+
 TEST_CASE("an alert that seems to be of the future was said just now") {
   story s;
   s.value.remember(alert_cause::job_dead, alert_state::firing, mail,

@@ -88,6 +88,7 @@ void world::start(moment at) {
   options.in_flight_max = options_.in_flight_max;
   options.api_keys_pause = options_.api_keys_pause;
   options.removal_pause = options_.removal_pause;
+  options.alerts = options_.alerts;
   options.on_api_keys = [keys = api_keys_](const auto& all) { *keys = all; };
   service_ = std::make_unique<service>(system_->get(), std::move(options));
   service_->start();

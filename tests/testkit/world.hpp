@@ -51,6 +51,8 @@ struct world_options {
   /// A year of looking every second is a long time.
   duration api_keys_pause = service_options{}.api_keys_pause;
   duration removal_pause = service_options{}.removal_pause;
+
+  std::optional<alert_options> alerts{};
 };
 
 /// Runs the real actors on one thread. `crash` takes the process away at any

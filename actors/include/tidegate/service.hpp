@@ -11,6 +11,7 @@
 
 #include <caf/fwd.hpp>
 
+#include "tidegate/alert.hpp"
 #include "tidegate/clocks.hpp"
 #include "tidegate/error.hpp"
 #include "tidegate/protocol.hpp"
@@ -41,6 +42,9 @@ struct service_options {
 
   /// Hears of every event; may be empty.
   event_listener listener;
+
+  /// Which alerts are told, and to whom; none: none are.
+  std::optional<alert_options> alerts{};
 
   /// What is kept of the events for those who read them as streams.
   event_limits events;
