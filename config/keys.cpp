@@ -219,6 +219,68 @@ words show_drain_timeout(const settings& from) {
   return {std::to_string(from.drain_timeout.count())};
 }
 
+// -- alerts -------------------------------------------------------------------
+
+/// 30 days. Unit: seconds.
+constexpr std::uint64_t alert_span_max = 2'592'000;
+
+refusal read_alert_url(const words& given, settings& out) {
+  const auto& url = given.front();
+  if (!url.empty() && !url.starts_with("http://")
+      && !url.starts_with("https://"))
+    return "must be an http or https URL, got " + quoted(url);
+  out.alert_url = url;
+  return std::nullopt;
+}
+
+words show_alert_url(const settings& from) {
+  return {from.alert_url};
+}
+
+refusal read_alert_dead(const words& given, settings& out) {
+  const auto& text = given.front();
+  if (text != "on" && text != "off")
+    return "must be on or off, got " + quoted(text);
+  out.alert_dead = text == "on";
+  return std::nullopt;
+}
+
+words show_alert_dead(const settings& from) {
+  return {from.alert_dead ? "on" : "off"};
+}
+
+refusal read_alert_held(const words& given, settings& out) {
+  return read_number(given.front(), 0, alert_span_max, out.alert_held);
+}
+
+words show_alert_held(const settings& from) {
+  return {std::to_string(from.alert_held.count())};
+}
+
+refusal read_alert_depth(const words& given, settings& out) {
+  return read_number(given.front(), 0, 1'000'000'000, out.alert_depth);
+}
+
+words show_alert_depth(const settings& from) {
+  return {std::to_string(from.alert_depth)};
+}
+
+refusal read_alert_age(const words& given, settings& out) {
+  return read_number(given.front(), 0, alert_span_max, out.alert_age);
+}
+
+words show_alert_age(const settings& from) {
+  return {std::to_string(from.alert_age.count())};
+}
+
+refusal read_alert_window(const words& given, settings& out) {
+  return read_number(given.front(), 1, 604'800, out.alert_window);
+}
+
+words show_alert_window(const settings& from) {
+  return {std::to_string(from.alert_window.count())};
+}
+
 // -- metrics ------------------------------------------------------------------
 
 refusal read_metrics_queues(const words& given, settings& out) {
@@ -323,6 +385,23 @@ constexpr std::array table{
   key{"drain_timeout", key_kind::integer, "SECONDS",
       "longest wait for running deliveries at the end (30)", read_drain_timeout,
       show_drain_timeout},
+  key{"alert_url", key_kind::text, "URL",
+      "webhook that alerts are sent to (none: no alerts)", read_alert_url,
+      show_alert_url},
+  key{"alert_dead", key_kind::text, "on|off",
+      "tell when jobs were given up on (on)", read_alert_dead, show_alert_dead},
+  key{"alert_held", key_kind::integer, "SECONDS",
+      "tell when a queue is held for longer; 0: never (900)", read_alert_held,
+      show_alert_held},
+  key{"alert_depth", key_kind::integer, "N",
+      "tell when a queue has more live jobs; 0: never (0)", read_alert_depth,
+      show_alert_depth},
+  key{"alert_age", key_kind::integer, "SECONDS",
+      "tell when the oldest job of a queue is older; 0: never (0)",
+      read_alert_age, show_alert_age},
+  key{"alert_window", key_kind::integer, "SECONDS",
+      "least time between two alerts of one cause and queue (900)",
+      read_alert_window, show_alert_window},
   key{"publish_price", key_kind::number, "USD",
       "what discovery says that a publish costs, in US dollars (0)",
       read_publish_price, show_publish_price},
@@ -376,7 +455,38 @@ std::optional<std::string> assign(std::span<const assignment> all,
   return complaint_about_pairs(out);
 }
 
+namespace {
+
+/// Returns the sentence where somebody waits for alerts that nobody sends.
+std::optional<std::string> complaint_about_alerts(const settings& what) {
+  auto none = !what.alert_dead && what.alert_held.count() == 0
+              && what.alert_depth == 0 && what.alert_age.count() == 0;
+  if (!what.alert_url.empty() && none)
+    return "alert_url is set and no alert is on";
+  if (!what.alert_url.empty())
+    return std::nullopt;
+  settings defaults;
+  auto without_url = [](const char* name) {
+    return std::string{name} + " is set without alert_url: nobody is told";
+  };
+  if (what.alert_dead != defaults.alert_dead)
+    return without_url("alert_dead");
+  if (what.alert_held != defaults.alert_held)
+    return without_url("alert_held");
+  if (what.alert_depth != defaults.alert_depth)
+    return without_url("alert_depth");
+  if (what.alert_age != defaults.alert_age)
+    return without_url("alert_age");
+  if (what.alert_window != defaults.alert_window)
+    return without_url("alert_window");
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<std::string> complaint_about_pairs(const settings& what) {
+  if (auto complaint = complaint_about_alerts(what))
+    return complaint;
   if (what.tls_cert.empty() == what.tls_key.empty())
     return std::nullopt;
   return what.tls_cert.empty()

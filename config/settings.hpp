@@ -70,6 +70,23 @@ struct settings {
   /// Longest wait for running deliveries when the server stops.
   std::chrono::seconds drain_timeout{30};
 
+  /// Webhook that alerts are sent to; empty: there are none.
+  std::string alert_url;
+
+  /// Whether jobs that were given up on are told.
+  bool alert_dead = true;
+
+  /// For how long a queue is held, and how old its oldest job is, before that
+  /// is told; 0: never.
+  std::chrono::seconds alert_held{900};
+  std::chrono::seconds alert_age{0};
+
+  /// How many live jobs a queue may have before that is told; 0: never.
+  std::uint64_t alert_depth = 0;
+
+  /// From one alert to the next of the same cause and queue at least.
+  std::chrono::seconds alert_window{900};
+
   /// What discovery says that one publish costs. Unit: US dollars.
   double publish_price = 0;
 

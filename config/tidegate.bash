@@ -9,8 +9,9 @@ _tidegate_words() {
       version --help' ;;
     'serve') words='--help --config --listen --tls-cert --tls-key --data --threads
       --allow-target --dns-server --trusted-ca --max-in-flight --max-request-rate
-      --max-body --drain-timeout --metrics-queues --publish-price --log-level
-      --log-format' ;;
+      --max-body --drain-timeout --alert-url --alert-dead --alert-held
+      --alert-depth --alert-age --alert-window --metrics-queues --publish-price
+      --log-level --log-format' ;;
     'keys') words='create list revoke --help' ;;
     'keys create') words='--help --config --data --project --scopes --name
       --expires-at' ;;
@@ -84,6 +85,7 @@ _tidegate() {
       ;;
     --status) words='pending processing awaiting_ack completed dead' ;;
     --mode) words='standard ack' ;;
+    --alert-dead) words='on off' ;;
     --log-level) words='error warn info debug' ;;
     --log-format) words='json text' ;;
     *) _tidegate_words "$command" ;;

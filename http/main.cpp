@@ -97,6 +97,21 @@ sqlite_options store_in(const std::filesystem::path& data) {
   return storage;
 }
 
+/// Returns nothing where no alerts are told.
+result<std::optional<alert_options>>
+make_alert_options(const config::settings& with,
+                   const http::target_policy& targets) {
+  if (with.alert_url.empty())
+    return std::optional<alert_options>{};
+  if (auto wrong = http::complaint_about_webhook(targets, with.alert_url))
+    return error{errc::validation_failed, *wrong};
+  alert_options result;
+  result.webhook_url = with.alert_url;
+  result.settings = {with.alert_dead, with.alert_held, with.alert_depth,
+                     with.alert_age, with.alert_window};
+  return std::optional{std::move(result)};
+}
+
 int run(const config::serve& command) {
   const auto& with = command.with;
   http::log log{
@@ -104,6 +119,9 @@ int run(const config::serve& command) {
   auto targets = make_target_policy(with.allow_target);
   if (!targets)
     return refuse("allow-target: " + targets.reason().message);
+  auto alerts = make_alert_options(with, *targets);
+  if (!alerts)
+    return refuse("alert-url: " + alerts.reason().message);
   std::shared_ptr<http::server_tls> tls;
   if (!with.tls_cert.empty()) {
     auto loaded = http::server_tls::load(with.tls_cert.string(),
@@ -142,6 +160,7 @@ int run(const config::serve& command) {
   options.trusted_ca_file = with.trusted_ca.string();
   options.drain_timeout = with.drain_timeout;
   options.in_flight_max = with.max_in_flight;
+  options.alerts = std::move(*alerts);
   options.publish_price = with.publish_price;
   options.data_file = store_in(with.data).file;
   options.metrics_queues = with.metrics_queues;

@@ -24,6 +24,7 @@
 
 #include "http/asio_scheduler.hpp"
 #include "http/client.hpp"
+#include "http/codec_alert.hpp"
 #include "http/gateway_actor.hpp"
 #include "http/metrics_printer.hpp"
 #include "http/server_tls.hpp"
@@ -244,6 +245,11 @@ std::optional<std::string> running_server::start_service() {
   options.make_secret = make_signing_secret;
   options.listener = event_log_;
   options.events.bytes_max = event_bytes_max;
+  options.alerts = std::move(options_.alerts);
+  if (options.alerts)
+    options.alerts->encode = [](const alert& what) {
+      return payload{encode(what)};
+    };
   options.on_api_keys = [keys = keys_](const auto& list) {
     keys->replace(list);
   };

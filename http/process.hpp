@@ -14,6 +14,7 @@
 #include "http/log.hpp"
 #include "http/server.hpp"
 #include "http/target_policy.hpp"
+#include "tidegate/alert.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
 
@@ -44,6 +45,9 @@ struct process_options {
 
   /// See `service_options`.
   std::uint64_t in_flight_max = 0;
+
+  /// See `service_options`. Without `encode`, which is the codec's.
+  std::optional<alert_options> alerts;
 
   /// See `api_options`.
   double publish_price = 0;

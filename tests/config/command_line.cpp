@@ -68,6 +68,12 @@ TEST_CASE("every flag sets its setting") {
   expected.max_body = 4096;
   expected.drain_timeout = std::chrono::seconds{1};
   expected.publish_price = 0.00002;
+  expected.alert_url = "https://example.com/alerts";
+  expected.alert_dead = false;
+  expected.alert_held = std::chrono::seconds{60};
+  expected.alert_depth = 1000;
+  expected.alert_age = std::chrono::seconds{3600};
+  expected.alert_window = std::chrono::seconds{300};
   expected.log_level = log_level::warn;
   expected.log_format = log_format::text;
   CHECK(serve_with({"serve",
@@ -103,7 +109,19 @@ TEST_CASE("every flag sets its setting") {
                     "--tls-cert",
                     "server.pem",
                     "--tls-key",
-                    "server.key"})
+                    "server.key",
+                    "--alert-url",
+                    "https://example.com/alerts",
+                    "--alert-dead",
+                    "off",
+                    "--alert-held",
+                    "60",
+                    "--alert-depth",
+                    "1000",
+                    "--alert-age",
+                    "3600",
+                    "--alert-window",
+                    "300"})
         == expected);
 }
 
@@ -286,10 +304,13 @@ TEST_CASE("the help names all commands, that of serve all flags") {
     CHECK(all.find(name) != std::string::npos);
   auto flags = help_for({"serve", "--help"});
   for (const auto* name :
-       {"--config", "--listen", "--data", "--threads", "--allow-target",
-        "--dns-server", "--trusted-ca", "--tls-cert", "--tls-key",
+       {"--config",        "--listen",           "--data",
+        "--threads",       "--allow-target",     "--dns-server",
+        "--trusted-ca",    "--tls-cert",         "--tls-key",
         "--max-in-flight", "--max-request-rate", "--max-body",
-        "--drain-timeout", "--log-level", "--log-format"})
+        "--alert-url",     "--alert-dead",       "--alert-held",
+        "--alert-depth",   "--alert-age",        "--alert-window",
+        "--drain-timeout", "--log-level",        "--log-format"})
     CHECK(flags.find(name) != std::string::npos);
   for (const auto* name : {"create", "list", "revoke"})
     CHECK(help_for({"keys", "--help"}).find(name) != std::string::npos);

@@ -38,6 +38,12 @@ TEST_CASE("every key can be shown and read back") {
   odd.max_body = 2048;
   odd.drain_timeout = std::chrono::seconds{5};
   odd.publish_price = 0.00002;
+  odd.alert_url = "https://example.com/alerts";
+  odd.alert_dead = false;
+  odd.alert_held = std::chrono::seconds{1};
+  odd.alert_depth = 1'000'000'000;
+  odd.alert_age = std::chrono::seconds{2'592'000};
+  odd.alert_window = std::chrono::seconds{604'800};
   odd.log_level = log_level::debug;
   odd.log_format = log_format::text;
   settings copy;
@@ -79,6 +85,40 @@ TEST_CASE("a price is a number of dollars that is not negative") {
   CHECK(with.publish_price == 1000);
 }
 
+TEST_CASE("what is said of alerts is checked") {
+  auto read = [](const char* name, const std::string& text) {
+    settings scratch;
+    return find_key(name)->read({text}, scratch);
+  };
+  CHECK(read("alert_url", "ftp://example.com/")
+        == "must be an http or https URL, got \"ftp://example.com/\"");
+  CHECK(read("alert_url", "") == std::nullopt);
+  CHECK(read("alert_dead", "true") == "must be on or off, got \"true\"");
+  CHECK(read("alert_held", "2592001")
+        == "must be a whole number from 0 to 2592000, got 2592001");
+  CHECK(read("alert_depth", "1000000001")
+        == "must be a whole number from 0 to 1000000000, got 1000000001");
+  CHECK(read("alert_age", "-1")
+        == "must be a whole number from 0 to 2592000, got \"-1\"");
+  CHECK(read("alert_window", "0")
+        == "must be a whole number from 1 to 604800, got 0");
+}
+
+TEST_CASE("alerts that nobody would hear are refused") {
+  settings with;
+  with.alert_depth = 5;
+  CHECK(complaint_about_pairs(with)
+        == "alert_depth is set without alert_url: nobody is told");
+  with.alert_url = "https://example.com/";
+  CHECK(complaint_about_pairs(with) == std::nullopt);
+  with = {};
+  with.alert_url = "https://example.com/";
+  CHECK(complaint_about_pairs(with) == std::nullopt);
+  with.alert_dead = false;
+  with.alert_held = std::chrono::seconds{0};
+  CHECK(complaint_about_pairs(with) == "alert_url is set and no alert is on");
+}
+
 TEST_CASE("the bounds themselves are allowed") {
   auto max_body = GENERATE(1024u, 1'073'741'824u);
   CHECK(problems_after([=](settings& x) { x.max_body = max_body; }).empty());
@@ -108,6 +148,11 @@ TEST_CASE("the example file says the defaults, and every key") {
   read.max_body = 9999;
   read.drain_timeout = std::chrono::seconds{9};
   read.publish_price = 9;
+  read.alert_url = "http://x/";
+  read.alert_dead = false;
+  read.alert_held = read.alert_age = read.alert_window =
+    std::chrono::seconds{9};
+  read.alert_depth = 9;
   read.log_level = log_level::error;
   read.log_format = log_format::text;
   CHECK(assign(content.assignments, read) == std::nullopt);
