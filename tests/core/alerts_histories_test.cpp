@@ -171,7 +171,8 @@ TEST_CASE("every short history of a queue is told by the rules") {
       told += static_cast<char>('a' + move);
     }
     l.check_end();
-    INFO("history " << told << ": " << l.broken);
-    REQUIRE(l.broken.empty());
+    if (!l.broken.empty())
+      FAIL("history " << told << ": " << l.broken);
   }
+  CHECK(histories == 104'976);
 }
