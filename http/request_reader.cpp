@@ -1,9 +1,11 @@
 #include "http/request_reader.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
@@ -73,6 +75,7 @@ public:
   void next() {
     parser_.reset();
     fields_.clear();
+    head_bytes_ = 0;
     in_body_ = false;
     is_folded_ = false;
     if (buffer_.size() == 0 && buffer_.capacity() > read_bytes_max)
@@ -94,6 +97,7 @@ public:
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   std::vector<field_view> fields_;
   std::optional<problem> fault_;
+  std::size_t head_bytes_ = 0;
   bool in_body_ = false;
   bool is_folded_ = false;
   std::size_t header_bytes_max_;
@@ -111,7 +115,8 @@ private:
     if (buffer_.size() == 0)
       return false;
     parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(header_bytes_max_));
+    // The parser's own limit depends on how the bytes are cut.
+    parser_->header_limit(std::numeric_limits<std::uint32_t>::max());
     parser_->body_limit(boost::none);
     return true;
   }
@@ -134,17 +139,23 @@ private:
     return step::complete;
   }
 
-  /// Gives what there is to the parser. Returns false where it needs more or
-  /// there is a fault.
+  /// Gives what there is to the parser, of a head no more than it may have.
+  /// Returns false where it needs more or there is a fault.
   bool put() {
     beast::error_code code;
     auto bytes = static_cast<const char*>(buffer_.data().data());
-    auto n = parser_->put(buffer_.data(), code);
-    if (!in_body_)
+    auto room = in_body_ ? buffer_.size() : header_bytes_max_ - head_bytes_;
+    auto n = parser_->put(
+      boost::asio::const_buffer{bytes, std::min(room, buffer_.size())}, code);
+    if (!in_body_) {
+      head_bytes_ += n;
       is_folded_ = is_folded_ || has_fold({bytes, n});
+    }
     buffer_.consume(n);
     if (code && code != beast::http::error::need_more)
       fault_ = problem_of(code);
+    else if (code && !in_body_ && buffer_.size() > room - n)
+      fault_ = problem::headers_too_large;
     return !code;
   }
 

@@ -192,6 +192,26 @@ TEST_CASE("heads beyond the limit are refused, also when they never end") {
   CHECK(fault_in(many + "\r\n") == problem::headers_too_large);
 }
 
+TEST_CASE("a head may have its limit to the byte, however it is cut") {
+  // The second host is 400 where the head is not too large before that.
+  auto second = GENERATE(as<std::string>{}, "", "Host: b\r\n");
+  for (std::size_t size = 1024 - 8; size <= 1024 + 8; ++size) {
+    auto text = start + second + "X: ";
+    text += std::string(size - text.size() - 4, 'x') + "\r\n\r\n";
+    auto expected = size > 1024      ? problem::headers_too_large
+                    : second.empty() ? std::optional<problem>{}
+                                     : problem::bad_request;
+    for (std::size_t piece : {1, 2, 3, 7, 64, 1024, 4096}) {
+      CAPTURE(size, piece);
+      fixture f;
+      std::optional<problem> found;
+      for (std::size_t i = 0; i < text.size() && !found; i += piece)
+        found = f.fault_in(std::string_view{text}.substr(i, piece));
+      CHECK(found == expected);
+    }
+  }
+}
+
 TEST_CASE("chunks beyond the limit are refused") {
   auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n";
   std::string text = chunked;
