@@ -84,14 +84,17 @@ inline error to_error(const field_error& wrong) {
 template <class T>
 class [[nodiscard]] result {
 public:
+  /// Holds a value.
   result(T value) : content_(std::in_place_index<0>, std::move(value)) {
     // nop
   }
 
+  /// Holds the reason why there is none.
   result(error reason) : content_(std::in_place_index<1>, std::move(reason)) {
     // nop
   }
 
+  /// Returns whether it holds a value.
   explicit operator bool() const noexcept {
     return content_.index() == 0;
   }

@@ -14,6 +14,7 @@
 
 namespace tidegate {
 
+/// What has happened.
 enum class event_kind : std::uint8_t {
   /// The gate has shut, or stays shut for longer.
   queue_held,

@@ -56,6 +56,7 @@ struct event_filter {
   /// Empty: every kind.
   std::vector<event_kind> kinds;
 
+  /// Returns whether the stream has `event`.
   bool matches(const service_event& event) const {
     auto is_own = event.project.empty() ? whole_server
                                         : event.project == project;
@@ -79,6 +80,7 @@ public:
   /// Says where the reader stands: what follows is newer than `at`.
   virtual void begin(event_id at) = 0;
 
+  /// Takes the next event.
   virtual void put(const numbered_event& what) = 0;
 
   /// Says that events are missing between those before and those to come.
@@ -91,6 +93,7 @@ public:
   virtual void end() = 0;
 };
 
+/// Who made a sink may hold it as well.
 using event_sink_ptr = std::shared_ptr<event_sink>;
 
 /// Opens a stream. Fails with `overloaded` where there are as many as may be,
@@ -120,6 +123,7 @@ struct feed_events {
 /// Asks for `event_figures`.
 struct get_event_figures {};
 
+/// Answer to `get_event_figures`.
 struct event_figures {
   /// Events since the service was started.
   std::uint64_t numbered = 0;

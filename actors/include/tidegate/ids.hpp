@@ -53,6 +53,7 @@ struct job_id {
 /// Largest `job_seq` and largest `tag`.
 inline constexpr std::uint64_t max_48_bits = (std::uint64_t{1} << 48) - 1;
 
+/// Returns the public name of a job.
 std::string to_string(job_id id);
 
 /// Returns the id that `text` spells, or nothing where it spells none. Accepts
@@ -73,6 +74,8 @@ std::optional<operation_id> parse_operation_id(std::string_view text);
 
 } // namespace tidegate
 
+/// @cond
+
 template <>
 struct std::hash<tidegate::job_seq> {
   std::size_t operator()(tidegate::job_seq x) const noexcept {
@@ -86,3 +89,5 @@ struct std::hash<tidegate::queue_id> {
     return std::hash<std::uint32_t>{}(x.value);
   }
 };
+
+/// @endcond

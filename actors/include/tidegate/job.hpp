@@ -19,6 +19,7 @@ class payload {
 public:
   payload() = default;
 
+  /// Takes `bytes` over, which are not looked into.
   explicit payload(std::string bytes)
     : bytes_(std::make_shared<const std::string>(std::move(bytes))) {
     // nop
@@ -42,6 +43,7 @@ private:
 /// those of a `payload`.
 class job_context {
 public:
+  /// What copies share.
   struct values {
     /// Go before those of the queue that have the same name. At most 32.
     std::vector<std::pair<std::string, std::string>> headers;
@@ -55,6 +57,7 @@ public:
 
   job_context() = default;
 
+  /// Takes `content` over. Nothing is kept of one that is empty.
   explicit job_context(values content)
     : values_(content == values{}
                 ? nullptr
@@ -62,6 +65,7 @@ public:
     // nop
   }
 
+  /// Returns whether nothing is sent along.
   bool empty() const {
     return values_ == nullptr;
   }
@@ -98,6 +102,7 @@ enum class job_status : std::uint8_t {
   awaiting_ack = 4,
 };
 
+/// Returns the word of the API, e.g. `awaiting_ack`.
 const char* to_string(job_status status);
 
 /// Why a job was given up on. The numbers are on disk: do not change them.
@@ -114,6 +119,7 @@ enum class dead_reason : std::uint8_t {
   cancelled = 7,
 };
 
+/// Returns the word of the API, e.g. `attempts_exhausted`.
 const char* to_string(dead_reason reason);
 
 /// What a waiting job waits for besides its turn. The numbers are on disk: do
@@ -157,6 +163,7 @@ enum class delivery_status : std::uint8_t {
   lease_released = 7,
 };
 
+/// Returns the word of the API, e.g. `deferred`.
 const char* to_string(delivery_status status);
 
 /// What a worker reports of a job. The numbers are on disk: do not change them.
@@ -207,6 +214,7 @@ enum class delivery_errc : std::uint8_t {
   tls_certificate_issuer_unknown = 16,
 };
 
+/// Returns the word of the API, e.g. `connect_failed`.
 const char* to_string(delivery_errc code);
 
 /// One line of a job's history: a delivery and what it came to.

@@ -66,6 +66,7 @@ struct list_queues {
   std::size_t limit = 100;
 };
 
+/// Answer to `list_queues`.
 struct queue_list {
   std::vector<queue_view> items;
   /// Where the list goes on: `list_queues::after` of the next page. Empty: this
@@ -101,10 +102,13 @@ struct patch_queue {
   queue_settings_patch patch;
 };
 
+/// Starts no delivery until `resume_queue`. Answered with a `queue_view`.
 struct pause_queue {};
 
+/// Ends a pause. Answered with a `queue_view`.
 struct resume_queue {};
 
+/// Asks how a queue is. Answered with a `queue_view`.
 struct get_queue {};
 
 /// Holds the queue by hand for `wait`, unless it is held for longer already.
@@ -124,6 +128,7 @@ struct purge_queue {
   std::optional<job_status> status;
 };
 
+/// Answer to `purge_queue` and others: how many are gone.
 struct jobs_removed {
   std::uint64_t count = 0;
 };
@@ -143,6 +148,7 @@ struct list_limit_keys {
   std::size_t limit = 100;
 };
 
+/// Answer to `list_limit_keys`.
 struct limit_key_list {
   std::vector<limit_key_view> items;
   /// `list_limit_keys::after` of the next page. Empty: this is the last one.
@@ -242,6 +248,7 @@ struct list_jobs {
   bool payloads = false;
 };
 
+/// Answer to `list_jobs`.
 struct job_list {
   /// Without history.
   std::vector<job_view> items;
@@ -265,6 +272,7 @@ struct replay_dead_letters {
   double per_second = 1000;
 };
 
+/// Answer to `replay_dead_letters`.
 struct replay_plan {
   /// Jobs that fit; with `ids`, those of them that are dead letters.
   std::uint64_t count = 0;
@@ -326,10 +334,12 @@ struct report_taken {
 
 // -- to the operations actor --------------------------------------------------
 
+/// Asks for the operations of a project. Answered with `operation_list`.
 struct list_operations {
   std::string project = default_project;
 };
 
+/// Answer to `list_operations`.
 struct operation_list {
   /// Newest first.
   std::vector<operation_record> items;
@@ -356,8 +366,10 @@ struct create_api_key {
   api_key_record key;
 };
 
+/// Asks for all API keys. Answered with `api_key_list`.
 struct list_api_keys {};
 
+/// Answer to `list_api_keys`.
 struct api_key_list {
   std::vector<api_key_record> items;
 };
@@ -367,6 +379,7 @@ struct revoke_api_key {
   api_key_id id;
 };
 
+/// Answer to `revoke_api_key`.
 struct api_key_revoked {};
 
 /// Asks what a project has done. Answered with `usage_list`.
@@ -377,6 +390,7 @@ struct get_usage {
   std::int64_t to_day = 0;
 };
 
+/// Answer to `get_usage`.
 struct usage_list {
   std::vector<usage_record> items;
 };

@@ -41,6 +41,7 @@ struct latency_histogram {
 
   duration sum{0};
 
+  /// Counts one span.
   void observe(duration span) {
     std::size_t i = 0;
     while (i < bounds.size() && span.count() > bounds[i])
@@ -49,6 +50,7 @@ struct latency_histogram {
     sum += span;
   }
 
+  /// Adds what another one counted.
   void add(const latency_histogram& more) {
     add_to(counts, more.counts);
     sum += more.sum;
@@ -81,6 +83,7 @@ struct delivery_counters {
   /// From the start of a POST to its end.
   latency_histogram latency;
 
+  /// Counts a delivery that has ended.
   void count(delivery_result result, std::optional<std::uint16_t> status,
              duration took) {
     auto first = status ? std::min(*status / 100, 5) : 0;
@@ -89,10 +92,12 @@ struct delivery_counters {
     latency.observe(took);
   }
 
+  /// Counts a probe that has ended.
   void count(probe_verdict verdict) {
     ++probes[static_cast<std::size_t>(verdict)];
   }
 
+  /// Adds what another one counted.
   void add(const delivery_counters& more) {
     for (std::size_t i = 0; i < delivery_results; ++i)
       add_to(results[i], more.results[i]);
@@ -124,6 +129,7 @@ struct queue_counters {
   /// For how long the gate was not open, up to when it opened last.
   duration held{0};
 
+  /// Adds what another one counted.
   void add(const queue_counters& more) {
     deliveries.add(more.deliveries);
     published += more.published;
@@ -196,6 +202,7 @@ struct collect_metrics {
   std::size_t queues_max = 1000;
 };
 
+/// Answer to `collect_metrics`.
 struct service_metrics {
   /// By project and name. Queues that are being recovered are left out.
   std::vector<queue_metrics> queues;

@@ -31,6 +31,7 @@ struct message_id {
   auto operator<=>(const message_id&) const = default;
 };
 
+/// Returns the public name of a message.
 std::string to_string(message_id id);
 
 /// Returns the id that `text` spells, exactly as `to_string` prints it.
@@ -56,8 +57,10 @@ std::optional<receipt> parse_receipt(std::string_view text);
 
 // -- views --------------------------------------------------------------------
 
+/// Where a message is between publish and ack.
 enum class message_status : std::uint8_t { available, delayed, in_flight };
 
+/// Returns the word of the API, e.g. `in_flight`.
 const char* to_string(message_status status);
 
 /// A message as people see it. Of the job: `attempts` is the delivery count,
@@ -95,6 +98,7 @@ struct create_pull_queue {
   pull_settings settings;
 };
 
+/// Answer to `create_pull_queue`.
 struct pull_queue_created {
   pull_queue_view view;
   /// Not: it was there with the same settings.
@@ -109,6 +113,7 @@ struct list_pull_queues {
   std::size_t limit = 100;
 };
 
+/// Answer to `list_pull_queues`.
 struct pull_queue_list {
   std::vector<pull_queue_view> items;
   std::string next_after;
@@ -174,6 +179,7 @@ inline bool fits_new_queue(const publish_message& what) {
   return what.group.empty() && !what.deduplicates && what.priority == 0;
 }
 
+/// Answer to `publish_message`.
 struct message_published {
   message_id id;
   wall_time published_at{};
@@ -189,6 +195,7 @@ struct publish_messages {
   std::vector<publish_message> messages;
 };
 
+/// Answer to `publish_messages`.
 struct message_batch_published {
   /// One for each message, in order.
   std::vector<std::variant<message_published, error>> results;
@@ -210,12 +217,14 @@ struct consume_messages {
   gone_flag gone;
 };
 
+/// Answer to `consume_messages`.
 struct messages_received {
   std::vector<message_view> items;
 };
 
 /// Takes back leases whose answer has not reached anybody: they do not count.
 struct return_messages {
+  /// One lease.
   struct item {
     message_id id;
     receipt handle;
@@ -227,6 +236,7 @@ struct return_messages {
 /// `message_not_in_flight`, `message_not_found`, for the successor with what
 /// `publish_message` fails with.
 struct settle_message {
+  /// What the receiver says.
   enum class kind : std::uint8_t {
     /// Done: it is removed.
     ack,
@@ -269,6 +279,7 @@ struct settle_messages {
   std::vector<settle_message> entries;
 };
 
+/// Answer to `settle_messages`: one for each, in order.
 struct messages_settled {
   std::vector<std::variant<message_settled, error>> results;
 };
@@ -289,6 +300,7 @@ struct list_dead_messages {
   std::size_t limit = 100;
 };
 
+/// Answer to `peek_messages` and `list_dead_messages`.
 struct message_page {
   std::vector<message_view> items;
   std::optional<job_seq> next_before;
@@ -322,6 +334,7 @@ struct redrive_messages {
   std::optional<double> per_second;
 };
 
+/// Answer to `redrive_messages`.
 struct redrive_result {
   /// Moved, or to be moved; on a dry run: that would be.
   std::uint64_t count = 0;

@@ -18,6 +18,7 @@ namespace tidegate {
 /// `min(max_delay, delay * factor^(n-1))` (exponential), `delay` (fixed) or
 /// `steps[n-1]`, the last one repeating (ladder).
 struct backoff_settings {
+  /// How the waits grow.
   enum class kind : std::uint8_t { exponential, fixed, ladder };
 
   kind type = kind::exponential;
@@ -50,6 +51,7 @@ enum class delivery_mode : std::uint8_t {
   ack = 1,
 };
 
+/// Returns the word of the API, e.g. `standard`.
 const char* to_string(delivery_mode mode);
 
 /// What becomes of a job whose outcome did not come in time. The numbers are on
@@ -61,6 +63,7 @@ enum class ack_timeout_action : std::uint8_t {
   dead = 1,
 };
 
+/// Returns the word of the API, e.g. `retry`.
 const char* to_string(ack_timeout_action action);
 
 /// What a 429, 503 or 529 holds. The numbers are on disk: do not change them.
@@ -70,6 +73,7 @@ enum class backpressure_scope : std::uint8_t {
   key = 1,
 };
 
+/// Returns the word of the API, e.g. `queue`.
 const char* to_string(backpressure_scope scope);
 
 /// How a queue goes on after a hold.
@@ -220,7 +224,8 @@ queue_settings apply(queue_settings settings,
 std::vector<field_error> validate(const queue_settings& settings);
 
 /// Returns what is wrong with `name` as a queue's name, nothing where all is
-/// well: 1 to 120 of `A-Z a-z 0-9 . _ -`, not starting with `.`.
+/// well: 1 to 120 letters, digits, dots, dashes and underscores of ASCII, the
+/// first not a dot.
 std::optional<field_error> validate_queue_name(std::string_view name);
 
 /// Returns what is wrong with `name` as a project's name: as with a queue's.

@@ -25,6 +25,7 @@ namespace tidegate {
 /// change them.
 enum class gate_state : std::uint8_t { open = 0, held = 1, probing = 2 };
 
+/// Returns the word of the API, e.g. `held`.
 const char* to_string(gate_state state);
 
 /// How the last probe ended. The numbers are on disk: do not change them.
@@ -39,6 +40,7 @@ enum class probe_verdict : std::uint8_t {
   no_verdict = 3,
 };
 
+/// Returns the word of the API, e.g. `no_verdict`.
 const char* to_string(probe_verdict verdict);
 
 /// Why the gate is where it is.
@@ -54,6 +56,7 @@ enum class hold_cause : std::uint8_t {
   operator_hold = 4,
 };
 
+/// Returns the word of the API, e.g. `downstream`.
 const char* to_string(hold_cause cause);
 
 /// The last probe that ended, and how.
@@ -113,6 +116,7 @@ struct limit_key_record {
   gate_record gate;
   std::vector<rate_start> rate;
 
+  /// Returns whether there is nothing to keep.
   bool at_rest() const {
     return gate.state == gate_state::open && gate.failed_probes == 0
            && rate.empty();
@@ -230,6 +234,7 @@ enum class operation_kind : std::uint8_t {
   redrive = 1,
 };
 
+/// Returns the word of the API, e.g. `dlq_replay`.
 const char* to_string(operation_kind kind);
 
 /// The numbers are on disk: do not change them.
@@ -240,6 +245,7 @@ enum class operation_state : std::uint8_t {
   failed = 3,
 };
 
+/// Returns the word of the API, e.g. `running`.
 const char* to_string(operation_state state);
 
 /// A long-running operation, as far as it has come.

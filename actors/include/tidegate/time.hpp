@@ -12,21 +12,25 @@ using duration = std::chrono::microseconds;
 
 /// Tag of the clock that people read. It may step in either direction.
 struct wall_clock {
+  /// @cond
   using rep = std::int64_t;
   using period = std::micro;
   using duration = tidegate::duration;
   using time_point = std::chrono::time_point<wall_clock, duration>;
   static constexpr bool is_steady = false;
+  /// @endcond
 };
 
 /// Tag of the clock that never steps. Its origin means nothing and differs
 /// between two runs of the process, so these instants are never stored.
 struct steady_clock {
+  /// @cond
   using rep = std::int64_t;
   using period = std::micro;
   using duration = tidegate::duration;
   using time_point = std::chrono::time_point<steady_clock, duration>;
   static constexpr bool is_steady = true;
+  /// @endcond
 };
 
 /// Microseconds since the Unix epoch, UTC: what is stored and shown.
@@ -55,6 +59,7 @@ constexpr steady_time after(steady_time start, duration wait) {
   return start + (wait < longest_wait ? wait : longest_wait);
 }
 
+/// The same on the wall clock.
 constexpr wall_time after(wall_time start, duration wait) {
   auto room = far_future - start;
   return wait < room ? start + wait : far_future;
