@@ -18,7 +18,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
 
-#include "storage/memory_store.hpp"
+#include "tidegate/memory_store.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/service.hpp"
 

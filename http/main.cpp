@@ -28,9 +28,9 @@
 #include "http/server_tls.hpp"
 #include "http/version.hpp"
 #include "storage/sqlite_access.hpp"
-#include "storage/sqlite_backup.hpp"
 #include "storage/sqlite_process.hpp"
-#include "storage/sqlite_store.hpp"
+#include "tidegate/sqlite_backup.hpp"
+#include "tidegate/sqlite_store.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "storage/memory_store.hpp"
+#include "tidegate/memory_store.hpp"
 
 #include <unordered_map>
 #include <utility>

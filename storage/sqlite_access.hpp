@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "storage/sqlite_store.hpp"
+#include "tidegate/sqlite_store.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate {

@@ -1,4 +1,4 @@
-#include "storage/sqlite_backup.hpp"
+#include "tidegate/sqlite_backup.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "storage/sqlite_store.hpp"
+#include "tidegate/sqlite_store.hpp"
 
 #include <optional>
 #include <utility>

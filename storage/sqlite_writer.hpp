@@ -17,9 +17,9 @@
 #include "storage/queue_table.hpp"
 #include "storage/snapshot_queries.hpp"
 #include "storage/sqlite.hpp"
-#include "storage/sqlite_store.hpp"
 #include "storage/tally.hpp"
 #include "storage/usage_table.hpp"
+#include "tidegate/sqlite_store.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate {

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "samples.hpp"
-#include "storage/sqlite_backup.hpp"
+#include "tidegate/sqlite_backup.hpp"
 #include "worlds.hpp"
 
 using namespace tidegate;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/memory_store.hpp"
-#include "storage/sqlite_store.hpp"
+#include "tidegate/memory_store.hpp"
+#include "tidegate/sqlite_store.hpp"
 #include "tidegate/store.hpp"
 
 namespace tidegate::test {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/testkit/virtual_system.hpp"
 #include "tidegate/messages.hpp"
 #include "tidegate/transport.hpp"
+#include "virtual_system.hpp"
 
 namespace tidegate::testkit {
 

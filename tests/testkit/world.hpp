@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "storage/memory_store.hpp"
-#include "tests/testkit/faulty_store.hpp"
-#include "tests/testkit/modelled_downstream.hpp"
-#include "tests/testkit/virtual_system.hpp"
+#include "faulty_store.hpp"
+#include "modelled_downstream.hpp"
 #include "tidegate/event.hpp"
+#include "tidegate/memory_store.hpp"
 #include "tidegate/service.hpp"
+#include "virtual_system.hpp"
 
 namespace tidegate::testkit {
 

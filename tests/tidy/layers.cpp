@@ -38,8 +38,10 @@ bool starts_with_any(std::string_view text,
 
 /// Whether actor-facing parts of the embedding API stand in this header.
 bool is_actor_header(std::string_view path) {
-  auto all = {"actors/include/tidegate/protocol.hpp",
-              "actors/include/tidegate/service.hpp"};
+  auto all = {"actors/include/tidegate/actor_transport.hpp",
+              "actors/include/tidegate/protocol.hpp",
+              "actors/include/tidegate/service.hpp",
+              "actors/include/tidegate/type_ids.hpp"};
   return std::find(all.begin(), all.end(), path) != all.end();
 }
 
@@ -47,6 +49,15 @@ bool is_core_or_value(const source& file) {
   return starts_with_any(file.path,
                          {"actors/core/", "actors/include/tidegate/"})
          && is_cpp(file) && !is_actor_header(file.path);
+}
+
+/// Returns the folder in which a header stands that is included by this name.
+std::string home_of(const include& what) {
+  auto doors = {"tidegate/memory_store.hpp", "tidegate/sqlite_backup.hpp",
+                "tidegate/sqlite_store.hpp"};
+  auto is_door = std::find(doors.begin(), doors.end(), what.name)
+                 != doors.end();
+  return is_door ? "storage" : folder_of(what.name);
 }
 
 bool may_include_folder(const source& from, const std::string& folder) {
@@ -118,7 +129,7 @@ findings check_folders(const source& file) {
   if (!is_cpp(file))
     return result;
   for (const auto& each : includes_of(file)) {
-    auto folder = folder_of(each.name);
+    auto folder = home_of(each);
     if (!each.angled && !may_include_folder(file, folder))
       result.push_back(
         {file.path, each.line,

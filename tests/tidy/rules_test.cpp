@@ -76,6 +76,16 @@ TEST_CASE("the outer folders do not include each other") {
   CHECK(bites(check_folders, "http/main.cpp", "\"tests/testkit/clock.hpp\""));
 }
 
+TEST_CASE("the public headers of the stores stand in storage") {
+  auto name = GENERATE("\"tidegate/memory_store.hpp\"",
+                       "\"tidegate/sqlite_store.hpp\"",
+                       "\"tidegate/sqlite_backup.hpp\"");
+  CHECK(bites(check_folders, "actors/service.cpp", name));
+  CHECK(bites(check_folders, "http/server.cpp", name));
+  CHECK(!bites(check_folders, "http/main.cpp", name));
+  CHECK(!bites(check_folders, "storage/sqlite_store.cpp", name));
+}
+
 TEST_CASE("the outer folders include the actors and themselves") {
   CHECK(!bites(check_folders, "http/server.cpp", "\"tidegate/store.hpp\""));
   CHECK(!bites(check_folders, "http/server.cpp", "\"http/keys.hpp\""));

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "storage/sqlite_store.hpp"
 #include "tidegate/error.hpp"
+#include "tidegate/sqlite_store.hpp"
 
 namespace tidegate {
 

@@ -12,6 +12,7 @@
 
 namespace tidegate {
 
+/// Which file, and how it is used.
 struct sqlite_options {
   /// The data file. Created where there is none, in a directory that exists.
   std::filesystem::path file;
