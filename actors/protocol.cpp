@@ -1,24 +1,17 @@
 #include "tidegate/protocol.hpp"
 
-#include <caf/atom.hpp>
 #include <caf/make_message.hpp>
 #include <caf/message.hpp>
 
 namespace tidegate {
 
-namespace {
-
-constexpr auto category = caf::atom("tidegate");
-
-} // namespace
-
 caf::error to_caf(const error& reason) {
-  return caf::error{static_cast<std::uint8_t>(reason.code), category,
+  return caf::error{static_cast<std::uint8_t>(reason.code), error_category,
                     caf::make_message(reason.message)};
 }
 
 error from_caf(const caf::error& reason) {
-  if (reason.category() != category)
+  if (reason.category() != error_category)
     return {errc::draining,
             "the part of the server that was asked has stopped"};
   error result{errc{reason.code()}, {}};

@@ -259,10 +259,14 @@ void service::kill() {
       readers.push_back(*actor);
   stop(i.browser);
   stop(i.reader);
-  if (i.detached)
-    caf::scoped_actor {
-      i.system
-      } -> wait_for(readers);
+  auto disk = i.persistence;
+  if (i.detached && disk) {
+    caf::scoped_actor self{i.system};
+    self->wait_for(readers);
+    stop(i.persistence);
+    // Whoever starts a service on the same file next finds it closed.
+    self->wait_for(disk);
+  }
   stop(i.persistence);
   stop(i.events);
 }

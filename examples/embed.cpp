@@ -1,69 +1,74 @@
 // How do I use the queue inside my own CAF application, without HTTP?
 //
-// Starts Tidegate's actors on an ordinary actor system. The "webhook" is a
-// function of this program that refuses its first call for a second: the queue
-// is held, one probe goes out, and all jobs are done in the end.
+// Starts Tidegate's actors on an ordinary actor system. The "webhook" is an
+// actor of this program: each job comes as a message, and the answer is its
+// outcome. It says "not now" at first: the queue is held for a second, one
+// probe goes out, and all jobs but a bad one are done in the end.
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <random>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
+#include "tidegate/actor_transport.hpp"
 #include "tidegate/memory_store.hpp"
-#include "tidegate/protocol.hpp"
 #include "tidegate/service.hpp"
+#include "tidegate/type_ids.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using tidegate::handler_reply;
 
-/// Answers within the call that brings the delivery.
-class local_webhook : public tidegate::transport {
-public:
-  std::shared_ptr<call> post(tidegate::delivery what, callback done) override {
-    tidegate::delivery_reply reply;
-    reply.http_status = 200;
-    if (calls_++ == 0) {
-      reply.http_status = 429;
-      reply.retry_after = {"1"};
-    }
-    std::cout << what.payload.bytes() << " -> " << *reply.http_status
-              << (what.probe ? " (probe)\n" : "\n");
-    done(std::move(reply));
-    return nullptr;
+struct mailer_state {
+  mailer_state() {
+    // nop
   }
 
-private:
-  std::atomic<int> calls_ = 0;
+  bool is_tired = true;
 };
 
-std::uint64_t draw_random() {
-  std::random_device source;
-  return std::uint64_t{source()} << 32 | source();
+/// Does the jobs, and tells `boss` which it is through with.
+tidegate::job_handler::behavior_type
+mailer(tidegate::job_handler::stateful_pointer<mailer_state> self,
+       caf::actor boss) {
+  return {
+    [self, boss](const tidegate::delivery& what) {
+      const auto& text = what.payload.bytes();
+      std::cout << text << (what.probe ? " (probe): " : ": ");
+      if (std::exchange(self->state.is_tired, false)) {
+        std::cout << "not now\n";
+        return handler_reply::deferred(1s, "too much mail");
+      }
+      caf::anon_send(boss, text);
+      if (text == "\"spam\"") {
+        std::cout << "never\n";
+        return handler_reply::refused("nobody wants it");
+      }
+      std::cout << "sent\n";
+      return handler_reply::completed();
+    },
+  };
 }
 
-tidegate::service_options make_options() {
-  tidegate::service_options result;
-  result.store = tidegate::make_memory_store();
-  result.transport = std::make_shared<local_webhook>();
-  result.random = draw_random;
-  // A secret is of use only to a transport that signs; this one does not.
-  result.make_secret = [] { return tidegate::signing_secret{}; };
-  return result;
-}
-
-[[noreturn]] void give_up(const caf::error& reason) {
-  std::cerr << tidegate::from_caf(reason).message << '\n';
-  std::exit(EXIT_FAILURE);
+/// Hears what becomes of the queue.
+tidegate::event_listener::behavior_type
+watcher(tidegate::event_listener::pointer) {
+  return {
+    [](const tidegate::service_event& event) {
+      std::cout << "event: " << to_string(event.kind) << '\n';
+    },
+  };
 }
 
 /// Sends a request and waits for its answer.
@@ -71,39 +76,65 @@ template <class Reply, class Handle, class Message>
 Reply ask(caf::scoped_actor& self, const Handle& whom, Message what) {
   Reply result;
   self->request(whom, 10s, std::move(what))
-    .receive([&](Reply& reply) { result = std::move(reply); }, give_up);
+    .receive([&](Reply& reply) { result = std::move(reply); },
+             [&](const caf::error& reason) {
+               std::cerr << self->system().render(reason) << '\n';
+               std::exit(EXIT_FAILURE);
+             });
   return result;
+}
+
+/// Publishes three jobs, and returns their queue when all have been delivered.
+tidegate::queue_actor run(caf::scoped_actor& self, tidegate::service& jobs) {
+  tidegate::queue_settings settings;
+  // Nobody calls it: the jobs go to the actor.
+  settings.webhook_url = "http://mailer.invalid/";
+  settings.concurrency = 1;
+  ask<tidegate::put_queue_result>(self, jobs.registry(),
+                                  tidegate::create_queue{"mail", settings});
+  auto queue = ask<tidegate::queue_actor>(self, jobs.registry(),
+                                          tidegate::find_queue{"mail"});
+  for (auto text : {"\"hello\"", "\"spam\"", "\"goodbye\""}) {
+    tidegate::publish what;
+    what.payload = tidegate::payload{text};
+    ask<tidegate::publish_result>(self, queue, std::move(what));
+  }
+  for (int i = 0; i < 3; ++i)
+    self->receive([](const std::string&) {});
+  return queue;
 }
 
 } // namespace
 
 int main() {
   caf::actor_system_config config;
+  tidegate::register_types(config);
   caf::actor_system system{config};
-  tidegate::service service{system, make_options()};
-  if (auto wrong = service.start_and_wait()) {
+  caf::scoped_actor self{system};
+  auto does_jobs = system.spawn(mailer, caf::actor{self});
+  auto hears_events = system.spawn(watcher);
+
+  tidegate::service_options options;
+  options.store = tidegate::make_memory_store();
+  options.transport = std::make_shared<tidegate::actor_transport>(system,
+                                                                  does_jobs);
+  options.listener = hears_events;
+  tidegate::service jobs{system, std::move(options)};
+  if (auto wrong = jobs.start_and_wait()) {
     std::cerr << wrong->message << '\n';
     return EXIT_FAILURE;
   }
-  caf::scoped_actor self{system};
-  tidegate::queue_settings settings;
-  settings.webhook_url = "http://local.invalid/";
-  settings.concurrency = 1;
-  ask<tidegate::put_queue_result>(self, service.registry(),
-                                  tidegate::create_queue{"mail", settings});
-  auto queue = ask<tidegate::queue_actor>(self, service.registry(),
-                                          tidegate::find_queue{"mail"});
-  for (int i = 1; i <= 3; ++i)
-    ask<tidegate::publish_result>(
-      self, queue,
-      tidegate::publish{tidegate::payload{std::to_string(i)}, "", {}});
-  tidegate::queue_view view;
-  do {
-    std::this_thread::sleep_for(10ms);
-    view = ask<tidegate::queue_view>(self, queue, tidegate::get_queue{});
-  } while (view.counts.completed + view.counts.dead < 3);
-  std::cout << view.counts.completed << " completed, " << view.counts.dead
-            << " dead\n";
-  auto drained = service.drain(10s);
-  return drained && view.counts.dead == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  auto queue = run(self, jobs);
+
+  // In this order: no new deliveries, the service, those that it delivers to.
+  // Every outcome is stored when it is drained.
+  auto drained = jobs.drain(10s);
+  auto counts =
+    ask<tidegate::queue_view>(self, queue, tidegate::get_queue{}).counts;
+  jobs.kill();
+  caf::anon_send_exit(does_jobs, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(hears_events, caf::exit_reason::user_shutdown);
+  std::cout << counts.completed << " completed, " << counts.dead << " dead\n";
+  auto is_right = counts.completed == 2 && counts.dead == 1;
+  return drained && is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

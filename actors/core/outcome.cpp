@@ -18,6 +18,7 @@ bool is_refusal(std::uint16_t status) {
 
 outcome judge(const delivery_reply& reply, wall_time now) {
   outcome result;
+  result.retryable = !reply.permanent;
   if (!reply.http_status) {
     result.error = reply.error;
     return result;

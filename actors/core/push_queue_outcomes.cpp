@@ -67,9 +67,10 @@ outcome push_queue::judge_reply(const delivery_reply& reply, moment now) const {
   auto result = judge(reply, now.wall);
   const auto& final_ones = queue_.settings.permanent_failure_statuses;
   if (reply.http_status && result.what == outcome::kind::failure)
-    result.retryable = std::find(final_ones.begin(), final_ones.end(),
-                                 *reply.http_status)
-                       == final_ones.end();
+    result.retryable = result.retryable
+                       && std::find(final_ones.begin(), final_ones.end(),
+                                    *reply.http_status)
+                            == final_ones.end();
   // In ack mode the webhook takes jobs in, it does not do them: what it refuses
   // says nothing about the downstream.
   if (queue_.settings.mode == delivery_mode::ack

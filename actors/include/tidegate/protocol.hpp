@@ -4,11 +4,13 @@
 // A request that is refused is answered with a `caf::error` that `from_caf`
 // turns back into a `tidegate::error`.
 //
-// The messages are values that travel within one process.
+// The messages are values that travel within one process. An application that
+// uses CAF's type ids includes `type_ids.hpp` as well.
 
 #pragma once
 
 #include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
 #include <caf/error.hpp>
 #include <caf/replies_to.hpp>
 #include <caf/typed_actor.hpp>
@@ -24,6 +26,9 @@
 namespace tidegate {
 
 // -- errors -------------------------------------------------------------------
+
+/// Category of Tidegate's errors within CAF; their codes are those of `errc`.
+inline constexpr caf::atom_value error_category = caf::atom("tidegate");
 
 /// Wraps an error for its way through CAF.
 caf::error to_caf(const error& reason);

@@ -15,13 +15,14 @@
 #include "tidegate/clocks.hpp"
 #include "tidegate/error.hpp"
 #include "tidegate/protocol.hpp"
+#include "tidegate/random.hpp"
 #include "tidegate/store.hpp"
 #include "tidegate/time.hpp"
 #include "tidegate/transport.hpp"
 
 namespace tidegate {
 
-/// What a service is made of. Everything without a default must be set.
+/// What a service is made of. `store` and `transport` must be set.
 struct service_options {
   /// Where queues and jobs are kept. Owned by the service from then on.
   std::unique_ptr<tidegate::store> store;
@@ -34,11 +35,13 @@ struct service_options {
   /// thread.
   std::function<moment()> now = read_clocks;
 
-  /// Draws 64 random bits that nobody can predict. Any thread.
-  std::function<std::uint64_t()> random;
+  /// Draws 64 random bits that nobody can predict: names of jobs are made of
+  /// them. Any thread.
+  std::function<std::uint64_t()> random = draw_random;
 
-  /// Makes a signing secret: `whsec_` and base64 of 32 random bytes.
-  std::function<signing_secret()> make_secret;
+  /// Makes a signing secret: `whsec_` and base64 of 32 random bytes. Any
+  /// thread. The default makes empty ones, for transports that sign nothing.
+  std::function<signing_secret()> make_secret = [] { return signing_secret{}; };
 
   /// Hears of every event; may be empty.
   event_listener listener;
@@ -49,8 +52,8 @@ struct service_options {
   /// What is kept of the events for those who read them as streams.
   event_limits events;
 
-  /// Whether the actors that block on the disk get threads of their own. Off
-  /// only under a scheduler with virtual time.
+  /// Whether the three actors that block on the disk get threads of their own.
+  /// Off only under a scheduler with virtual time.
   bool detach_storage = true;
 
   /// Hears which API keys there are whenever that changes, from the start on.
@@ -74,8 +77,13 @@ struct service_options {
   std::uint64_t backlog_max = 100'000;
 };
 
-/// Runs the actors on a host's actor system. Not thread-safe: one thread starts
-/// and stops it.
+/// Runs the actors on a host's actor system, under any scheduler. Not
+/// thread-safe: one thread starts and stops it. The handles may be used by any
+/// actor and thread; drop them before the actor system is destroyed.
+///
+/// It stops in this order: `drain`, while callbacks and questions are still
+/// answered, then `kill`, then the host's own actors that it delivers to, then
+/// the actor system.
 class service {
 public:
   /// Spawns the actors; nothing is read from the store yet.
@@ -114,13 +122,14 @@ public:
 
   /// Starts no more deliveries, refuses publishes, goes on answering
   /// everything else, and returns when what was under way has ended and is
-  /// stored, or after `timeout`. Returns whether everything had ended. Blocks
-  /// like `start_and_wait`.
+  /// stored, or after `timeout`. Returns whether everything had ended. What has
+  /// not is still under way then. Blocks like `start_and_wait`.
   bool drain(duration timeout);
 
-  /// Ends the actors in their order, and waits for those that read the store.
-  /// What has not ended is aborted; it will be delivered again after the next
-  /// start. Nothing that was acknowledged is lost.
+  /// Ends the actors in their order, and returns when the store is closed,
+  /// where those in front of it have threads of their own. What has not ended
+  /// is aborted; it will be delivered again after the next start. Nothing that
+  /// was acknowledged is lost.
   void kill();
 
 private:

@@ -53,7 +53,8 @@ struct delivery {
   std::string traceparent;
   std::string tracestate;
 
-  /// Secrets in force, newest first; at least one.
+  /// Secrets in force, newest first; at least one. Empty where the service
+  /// makes none.
   std::vector<signing_secret> secrets;
 
   /// Whether this delivery tests a held queue.
@@ -82,11 +83,17 @@ struct delivery_reply {
 
   /// From the call of `post` to this reply.
   duration took{0};
+
+  /// Where it is a failure: whether it is final, so that the job is given up on
+  /// at once, whatever the queue's `permanent_failure_statuses` are.
+  bool permanent = false;
 };
 
-/// Carries deliveries out. All functions may be called from any thread.
+/// Carries deliveries out: over HTTP in the server, to an actor of the host
+/// with `actor_transport`. All functions may be called from any thread.
 class transport {
 public:
+  /// Hears what came back.
   using callback = std::function<void(delivery_reply)>;
 
   /// A delivery under way.
