@@ -35,20 +35,22 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/package/tidegate.1.gz
 add_custom_target(tidegate_manual ALL
   DEPENDS ${PROJECT_BINARY_DIR}/package/tidegate.1.gz)
 
-install(TARGETS tidegate RUNTIME DESTINATION bin)
+install(TARGETS tidegate RUNTIME DESTINATION bin COMPONENT server)
 install(FILES ${PROJECT_BINARY_DIR}/package/tidegate.service
-  DESTINATION lib/systemd/system)
+  DESTINATION lib/systemd/system COMPONENT server)
 install(FILES config/debian/sysusers.conf
-  DESTINATION lib/sysusers.d RENAME tidegate.conf)
+  DESTINATION lib/sysusers.d RENAME tidegate.conf COMPONENT server)
 install(FILES ${PROJECT_BINARY_DIR}/package/tidegate.toml
-  DESTINATION /etc/tidegate)
+  DESTINATION /etc/tidegate COMPONENT server)
 install(FILES ${PROJECT_BINARY_DIR}/package/tidegate.1.gz
-  DESTINATION share/man/man1)
+  DESTINATION share/man/man1 COMPONENT server)
 install(FILES config/tidegate.bash
-  DESTINATION share/bash-completion/completions RENAME tidegate)
-install(FILES LICENSE DESTINATION share/doc/tidegate RENAME copyright)
+  DESTINATION share/bash-completion/completions RENAME tidegate
+  COMPONENT server)
+install(FILES LICENSE
+  DESTINATION share/doc/tidegate RENAME copyright COMPONENT server)
 install(FILES README.md CHANGELOG.md SECURITY.md
-  DESTINATION share/doc/tidegate)
+  DESTINATION share/doc/tidegate COMPONENT server)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tidegate)
@@ -72,4 +74,6 @@ set(CPACK_STRIP_FILES ON)
 # /etc is not below the prefix: everything goes into a folder of CPack's own.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
+# The server alone: the library is for those who build.
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};tidegate;server;/")
 include(CPack)

@@ -1,8 +1,13 @@
-# Finds the C++ Actor Framework, whose Debian package has no CMake file.
-# Defines CAF_VERSION and the imported target CAF::core.
+# Finds the C++ Actor Framework, whose Debian packages have no CMake file.
+# Defines CAF_VERSION, the imported target CAF::core, and CAF::io and CAF::openssl
+# where these modules are installed.
 
 find_path(CAF_INCLUDE_DIR caf/actor_system.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
+find_library(CAF_IO_LIBRARY caf_io)
+find_library(CAF_OPENSSL_LIBRARY caf_openssl)
+mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY
+                 CAF_OPENSSL_LIBRARY)
 if(CAF_INCLUDE_DIR)
   # Version 0.17.6 is spelt 1706 there.
   file(STRINGS ${CAF_INCLUDE_DIR}/caf/config.hpp version_line
@@ -17,13 +22,24 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CAF
   REQUIRED_VARS CAF_CORE_LIBRARY CAF_INCLUDE_DIR
-  VERSION_VAR CAF_VERSION)
+  VERSION_VAR CAF_VERSION
+  HANDLE_VERSION_RANGE)
 
-if(CAF_FOUND AND NOT TARGET CAF::core)
+# Adds the target of a module that stands upon others.
+function(caf_add_module name library)
+  if(NOT EXISTS "${library}" OR TARGET CAF::${name})
+    return()
+  endif()
+  add_library(CAF::${name} UNKNOWN IMPORTED)
+  set_target_properties(CAF::${name} PROPERTIES
+    IMPORTED_LOCATION "${library}"
+    INTERFACE_INCLUDE_DIRECTORIES "${CAF_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES "${ARGN}")
+endfunction()
+
+if(CAF_FOUND)
   find_package(Threads REQUIRED)
-  add_library(CAF::core UNKNOWN IMPORTED)
-  set_target_properties(CAF::core PROPERTIES
-    IMPORTED_LOCATION ${CAF_CORE_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${CAF_INCLUDE_DIR}
-    INTERFACE_LINK_LIBRARIES Threads::Threads)
+  caf_add_module(core "${CAF_CORE_LIBRARY}" Threads::Threads)
+  caf_add_module(io "${CAF_IO_LIBRARY}" CAF::core)
+  caf_add_module(openssl "${CAF_OPENSSL_LIBRARY}" CAF::io)
 endif()

@@ -52,6 +52,7 @@ function checkContents({ name, file, root }) {
   assert.equal(field('Package'), 'tidegate');
   assert.match(field('Depends'), /\blibc6\b.*\blibsqlite3-0\b.*\blibssl3\b/);
   assert.match(output('dpkg-deb', '--contents', file), /root\/root .*\.\/usr\/bin\/tidegate\n/);
+  assert.doesNotMatch(output('dpkg-deb', '--contents', file), /libtidegate|\.hpp|\.cmake/);
   for (const path of ['usr/lib/systemd/system/tidegate.service', 'usr/share/man/man1/tidegate.1.gz',
     'usr/share/bash-completion/completions/tidegate', 'usr/lib/sysusers.d/tidegate.conf',
     'usr/share/doc/tidegate/copyright', 'etc/tidegate/tidegate.toml'])
