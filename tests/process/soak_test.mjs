@@ -16,7 +16,7 @@ import { startServer } from './support/server.mjs';
 const seconds = Number(process.env.SOAK_SECONDS ?? 40);
 
 /** How long a round loads the server: a short soak has short rounds. */
-const loadMs = Math.min(12_000, 1000 + seconds * 10);
+const loadMs = Math.min(8000, 1000 + seconds * 10);
 
 // Here, and not as a diagnostic of the test, so that it is seen as it happens.
 const say = (text) => console.log(`${new Date().toISOString()} ${text}`);

@@ -211,6 +211,9 @@ async function checkSlots(api, receiver, queue) {
       reportUntilAnswered(api, id, 'ack');
     return { status: 200 };
   });
+  // A hold that ended when there was nothing left to deliver waits for its probe.
+  const { id: probe } = await api.publish(queue, 'probe');
+  await api.drained(queue, 20);
   await api.gateOnce(queue, 'open');
   await api.pause(queue);
   const ids = await api.publishBulk(queue, 200);
@@ -219,7 +222,7 @@ async function checkSlots(api, receiver, queue) {
   await api.drained(queue, 20);
   assert.ok(queue === 'ramped' || receiver.inFlightMax === concurrency,
     `${receiver.inFlightMax} of ${concurrency} slots of ${queue} are left`);
-  return ids;
+  return [probe, ...ids];
 }
 
 /** Says how many jobs came to what. */
