@@ -1,0 +1,21 @@
+// Whether random lives find a gate with a mistake in it. Built once for each
+// mistake, with the gate that has it in place of the right one.
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/simulation/random_life.hpp"
+
+int main() {
+  constexpr std::uint64_t seeds = 150;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    auto complaints = tidegate::testkit::live(seed);
+    if (complaints.empty())
+      continue;
+    std::cout << "found by seed " << seed << ": " << complaints.front() << '\n';
+    return EXIT_SUCCESS;
+  }
+  std::cout << "not found by " << seeds << " lives\n";
+  return EXIT_FAILURE;
+}

@@ -1,0 +1,19 @@
+// The life of a queue in which everything happens, as a seed decides.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tidegate::testkit {
+
+/// How long the tests have a queue live. Unit: steps.
+inline constexpr unsigned usual_life = 120;
+
+/// Lives `steps` steps and then lets everything end well. Returns what went
+/// wrong and in which step, nothing where all was well; it stops at the step in
+/// which something did. The same arguments give the same life.
+std::vector<std::string> live(std::uint64_t seed, unsigned steps = usual_life);
+
+} // namespace tidegate::testkit
