@@ -29,12 +29,14 @@ constexpr duration ask_pause = std::chrono::milliseconds{10};
 constexpr std::size_t past_page = 1000;
 constexpr std::size_t past_pages_max = 10;
 
-/// An alert is worth hours of patience, and comes after those before it.
+/// An alert is worth hours of patience, however often it is put off, and comes
+/// after those before it.
 queue_settings outlet_settings(const alert_options& options) {
   queue_settings result;
   result.webhook_url = options.webhook_url;
   result.concurrency = 1;
   result.max_attempts = 20;
+  result.max_defers = 1'000'000;
   result.backoff.delay = 5;
   result.backoff.max_delay = 300;
   result.retention = std::max(result.retention,

@@ -251,6 +251,18 @@ TEST_CASE("an operator who says \"not now\" gets alerts later, and no more") {
                 "queue_held resolved mail 20"});
 }
 
+TEST_CASE("an operator who says \"not now\" for hours gets alerts after that") {
+  world w{with_alerts(0, {true, 0s, 0, 0s, 60s})};
+  begin(w, always({500}), outage(2h, "10"));
+  put_many(w, 3);
+  w.advance(1h);
+  CHECK(w.get(alerts_queue).counts.completed == 0);
+  CHECK(w.downstream().answered(429) > 300);
+  w.advance(2h);
+  CHECK(w.get(alerts_queue).counts.completed == 1);
+  CHECK(w.get(alerts_queue).counts.dead == 0);
+}
+
 TEST_CASE("alerts that die are no reason for alerts") {
   world w{with_alerts(0, {true, 5s, 1, 5s, 10s})};
   w.advance(2s);
