@@ -10,6 +10,7 @@
 #include "actors/metrics_protocol.hpp"
 #include "actors/queue_upkeep.hpp"
 #include "actors/storage_protocol.hpp"
+#include "tidegate/delivery_account.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/time.hpp"
 #include "tidegate/transport.hpp"
@@ -44,6 +45,9 @@ struct environment {
 
   /// The EVENTS actor, or in tests another one, or none.
   event_listener listener;
+
+  /// Hears what deliveries came to; none: nobody keeps account of them.
+  account_listener on_delivery;
 
   /// Number of the last job.
   std::shared_ptr<std::atomic<std::uint64_t>> last_job;

@@ -37,6 +37,7 @@ void pull_state::open(environment_ptr env, pull_directory queues,
 
 void pull_state::take_up(const queue_snapshot& stored) {
   queue_.emplace(stored, env_->now(), bool{env_->permits});
+  queue_->keep_accounts(bool{env_->on_delivery});
   if (draining_)
     run(queue_->stop());
   advance();

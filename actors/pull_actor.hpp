@@ -165,6 +165,7 @@ private:
   void carry_out(take_permits&& what);
   void carry_out(leave_permits&& what);
   void carry_out(emit&& what);
+  void carry_out(give_account&& what);
   void advance();
   void arm_timer();
   void answer_if_drained();

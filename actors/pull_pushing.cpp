@@ -72,4 +72,8 @@ void pull_state::carry_out(emit&& what) {
     self_->send(env_->listener, std::move(what.event));
 }
 
+void pull_state::carry_out(give_account&& what) {
+  env_->on_delivery(what.what);
+}
+
 } // namespace tidegate

@@ -29,8 +29,7 @@ void queue_state::open(environment_ptr env, const queue_snapshot& stored) {
   env_ = std::move(env);
   name_ = stored.queue.name;
   id_ = stored.queue.id;
-  queue_.emplace(stored, env_->now(), bool{env_->permits});
-  advance();
+  take_up(stored);
 }
 
 // -- the queue ----------------------------------------------------------------
@@ -355,6 +354,10 @@ void queue_state::carry_out(emit&& what) {
     self_->send(env_->listener, std::move(what.event));
 }
 
+void queue_state::carry_out(give_account&& what) {
+  env_->on_delivery(what.what);
+}
+
 void queue_state::advance() {
   if (draining_ || closing_) {
     answer_if_drained();
@@ -401,16 +404,18 @@ void queue_state::lose_memory(const error& reason) {
   answer_if_drained();
 }
 
+void queue_state::take_up(const queue_snapshot& stored) {
+  queue_.emplace(stored, env_->now(), bool{env_->permits});
+  queue_->keep_accounts(bool{env_->on_delivery});
+  advance();
+}
+
 void queue_state::attach() {
   self_->request(env_->persistence, caf::infinite, attach_queue{id_})
-    .then(
-      [this](const queue_snapshot& stored) {
-        queue_.emplace(stored, env_->now(), bool{env_->permits});
-        advance();
-      },
-      [this](const caf::error&) {
-        self_->delayed_send(self_, attach_pause, attach_again{});
-      });
+    .then([this](const queue_snapshot& stored) { take_up(stored); },
+          [this](const caf::error&) {
+            self_->delayed_send(self_, attach_pause, attach_again{});
+          });
 }
 
 queue_impl_actor::behavior_type

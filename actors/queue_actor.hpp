@@ -147,6 +147,7 @@ private:
   void carry_out(take_permits&& what);
   void carry_out(leave_permits&& what);
   void carry_out(emit&& what);
+  void carry_out(give_account&& what);
   void advance();
   void arm_timer();
   void answer_if_drained();
@@ -183,6 +184,7 @@ private:
 
   void abort_deliveries();
   void attach();
+  void take_up(const queue_snapshot& stored);
 
   queue_impl_actor::pointer self_;
   environment_ptr env_;

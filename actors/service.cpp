@@ -131,6 +131,7 @@ void service::impl::spawn_all(service_options options,
   env->make_secret = std::move(options.make_secret);
   env->transport = std::move(options.transport);
   env->listener = events;
+  env->on_delivery = std::move(options.on_delivery);
   env->last_job = std::make_shared<std::atomic<std::uint64_t>>(0);
   env->backlog = std::make_shared<commit_backlog>();
   env->commits = commits;

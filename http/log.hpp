@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "tidegate/delivery_account.hpp"
 #include "tidegate/event.hpp"
 
 namespace tidegate::http {
@@ -21,6 +24,35 @@ struct log_options {
   bool json = true;
 };
 
+/// An account of one request: who asked for what, and what came of it. What
+/// does not apply is empty.
+struct request_account {
+  /// The `x-request-id` of the response; empty where it was refused before it
+  /// had one.
+  std::string id;
+
+  /// What the route is called, e.g. `jobs.publish`; empty: it was refused
+  /// before there was one.
+  std::string_view route;
+
+  std::string project;
+  api_key_id key;
+
+  /// Queue, job or whatever the path names.
+  std::string subject;
+
+  /// What was published.
+  std::string made;
+
+  unsigned status = 0;
+
+  /// From when the request was there to when its answer was.
+  duration took{0};
+
+  /// Address of the client.
+  std::string peer;
+};
+
 /// Writes to standard error; all functions may be called from any thread. Never
 /// given a secret: callers pass names, figures and sentences of our own.
 class log {
@@ -33,9 +65,18 @@ public:
 
   log& operator=(const log&) = delete;
 
+  /// Returns whether lines as important as that are written.
+  bool writes(log_severity severity) const;
+
   void write(log_severity severity, std::string_view message);
 
   void write(const service_event& event);
+
+  /// One line for a delivery, `debug`.
+  void write(const delivery_account& account);
+
+  /// One line for a request, `debug`.
+  void write(const request_account& account);
 
 private:
   struct impl;

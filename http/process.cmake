@@ -9,7 +9,8 @@ add_library(tidegate_http
   metrics.cpp
   metrics_printer.cpp
   process.cpp
-  process_figures.cpp)
+  process_figures.cpp
+  request_log.cpp)
 target_link_libraries(tidegate_http
   PUBLIC tidegate_http_server tidegate_http_client tidegate_actors
   PRIVATE spdlog::spdlog OpenSSL::Crypto ${PROMETHEUS_CPP_CORE})

@@ -27,6 +27,7 @@
 #include "http/codec_alert.hpp"
 #include "http/gateway_actor.hpp"
 #include "http/metrics_printer.hpp"
+#include "http/request_log.hpp"
 #include "http/server_tls.hpp"
 #include "http/signature.hpp"
 #include "tidegate/service.hpp"
@@ -100,10 +101,15 @@ public:
   }
 
   std::variant<admission, response> admit(const request_head& head) override {
-    return http::admit(head, *keys_, read_clocks());
+    auto result = http::admit(head, *keys_, read_clocks());
+    if (auto refused = std::get_if<response>(&result))
+      write_refusal(log_, head, *refused);
+    return result;
   }
 
   void handle(request what, responder respond) override {
+    if (log_.writes(log_severity::debug))
+      respond = with_line(log_, what, std::move(respond));
     auto parsed = read_call(what, options_);
     if (auto refused = std::get_if<response>(&parsed)) {
       respond(std::move(*refused));
@@ -244,6 +250,10 @@ std::optional<std::string> running_server::start_service() {
   options.in_flight_max = options_.in_flight_max;
   options.make_secret = make_signing_secret;
   options.listener = event_log_;
+  if (log_.writes(log_severity::debug))
+    options.on_delivery = [&out = log_](const auto& account) {
+      out.write(account);
+    };
   options.events.bytes_max = event_bytes_max;
   options.alerts = std::move(options_.alerts);
   if (options.alerts)

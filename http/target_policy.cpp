@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "actors/core/shown_url.hpp"
 #include "http/webhook_url.hpp"
 
 namespace tidegate::http {
@@ -179,7 +180,7 @@ std::optional<std::string> complaint_about_webhook(const target_policy& policy,
                                                    std::string_view url) {
   auto parsed = parse_webhook_url(url);
   if (!parsed)
-    return parsed.reason().message + ", got '" + std::string{url} + "'";
+    return parsed.reason().message + ", got '" + shown_url(url) + "'";
   return policy.literal_objection(parsed->host);
 }
 

@@ -42,8 +42,9 @@ blocked_by limited(gate_kind gate, std::string reason) {
 }
 
 std::string count_of(std::uint32_t taken, std::uint32_t limit) {
-  return std::to_string(taken) + " deliveries are in flight, the limit is "
-         + std::to_string(limit);
+  return std::to_string(taken)
+         + (taken == 1 ? " delivery is" : " deliveries are")
+         + " in flight, the limit is " + std::to_string(limit);
 }
 
 blocked_by own_wait(wait_kind what) {

@@ -1,5 +1,6 @@
 // The words for the enumerations, as API and logs show them.
 
+#include "tidegate/delivery_account.hpp"
 #include "tidegate/event.hpp"
 #include "tidegate/job.hpp"
 #include "tidegate/store.hpp"
@@ -19,6 +20,26 @@ const char* to_string(job_status status) {
       return "dead";
     case job_status::awaiting_ack:
       return "awaiting_ack";
+  }
+  return "unknown";
+}
+
+const char* to_string(delivery_decision decision) {
+  switch (decision) {
+    case delivery_decision::completed:
+      return "completed";
+    case delivery_decision::awaiting_ack:
+      return "awaiting_ack";
+    case delivery_decision::retry:
+      return "retry";
+    case delivery_decision::defer:
+      return "defer";
+    case delivery_decision::dead:
+      return "dead";
+    case delivery_decision::again:
+      return "again";
+    case delivery_decision::known:
+      return "known";
   }
   return "unknown";
 }

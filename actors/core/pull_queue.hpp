@@ -59,6 +59,11 @@ public:
   /// Takes up a queue as it is stored. `capped`: deliveries need permits.
   pull_queue(const queue_snapshot& stored, moment now, bool capped = false);
 
+  /// Whether accounts are given of deliveries; if not, they cost nothing.
+  void keep_accounts(bool value) {
+    keeps_accounts_ = value;
+  }
+
   // -- publishing -------------------------------------------------------------
 
   /// Makes a job of what is published, or says why not.
@@ -243,12 +248,16 @@ private:
   void send_leaving(moment now, pull_transition& out);
   void give_back_interrupted(moment now, pull_transition& out);
   void retire(moment now, pull_transition& out);
+  bool awaits_store() const;
   void drop_waiters(moment now, pull_transition& out);
   void serve(moment now, pull_transition& out);
   bool serve_first(moment now, pull_transition& out);
   void push_out(moment now, pull_transition& out);
+  void conclude(job_seq seq, const outcome& what, double lot, moment now,
+                delivery_account& account, pull_transition& out);
+  void tell_account(delivery_account&& account, moment now,
+                    pull_transition& out) const;
   std::optional<job_seq> next_to_push() const;
-  bool awaits_store() const;
   std::optional<steady_time> next_push(moment now) const;
   std::vector<job_seq> next_up(std::size_t count) const;
   void ask_for(pull_transition& out);
@@ -299,6 +308,7 @@ private:
   message_groups groups_;
   push_subscription subscription_;
   queue_counters counters_;
+  bool keeps_accounts_ = false;
 
   /// Messages that were being pushed when the process died.
   std::vector<job_seq> interrupted_;

@@ -91,31 +91,80 @@ pull_transition pull_queue::delivered(job_seq seq, std::uint64_t number,
                                       const delivery_reply& reply, double lot,
                                       moment now) {
   pull_transition out;
+  delivery_account account;
+  account.delivery = number;
+  account.http_status = reply.http_status;
+  account.error_code = reply.error_code;
+  account.took = reply.took;
+  auto post = subscription_.post(seq, number);
+  if (post) {
+    account.job = *post;
+    account.probe = subscription_.is_probe(*post, number);
+  }
   auto what = subscription_.ended(queue_, seq, number, reply, now, out);
+  if (!what)
+    return out;
   auto i = leases_.find(seq);
   // Somebody may have settled it by hand meanwhile.
-  if (!what || i == leases_.end()
-      || i->second.message.started_delivery != number)
-    return out;
-  switch (what->what) {
+  if (i == leases_.end() || i->second.message.started_delivery != number) {
+    account.decision = delivery_decision::known;
+  } else {
+    conclude(seq, *what, lot, now, account, out);
+    if (reply.error_code == delivery_errc::aborted)
+      account.decision = delivery_decision::again;
+    store_totals(out);
+  }
+  tell_account(std::move(account), now, out);
+  return out;
+}
+
+/// Does what the outcome of a delivery means for its message. @pre it is leased
+void pull_queue::conclude(job_seq seq, const outcome& what, double lot,
+                          moment now, delivery_account& account,
+                          pull_transition& out) {
+  const auto& m = leases_.at(seq).message;
+  account.attempt = m.attempts;
+  switch (what.what) {
     case outcome::kind::success:
       ++queue_.totals.acked;
+      account.decision = delivery_decision::completed;
       ack(seq, now, out);
       break;
     case outcome::kind::defer:
       --queue_.totals.received;
+      account.decision = delivery_decision::defer;
+      account.until = now.wall;
       give_back(seq, now, std::nullopt, out);
       break;
     case outcome::kind::failure: {
       ++queue_.totals.nacked;
-      auto n = i->second.message.attempts;
-      end_lease(seq, retry_wait(queue_.settings.backoff, n, lot), now,
-                std::nullopt, out);
+      auto spent = is_spent(m);
+      auto n = m.attempts;
+      auto back = end_lease(seq, retry_wait(queue_.settings.backoff, n, lot),
+                            now, std::nullopt, out);
+      account.decision = spent ? delivery_decision::dead
+                               : delivery_decision::retry;
+      if (!spent)
+        account.until = back;
       break;
     }
   }
-  store_totals(out);
-  return out;
+}
+
+void pull_queue::tell_account(delivery_account&& account, moment now,
+                              pull_transition& out) const {
+  if (!keeps_accounts_)
+    return;
+  account.project = queue_.project;
+  account.queue = queue_.name;
+  account.is_message = true;
+  auto gate = subscription_.gate_now(now);
+  account.gate = gate.state;
+  if (gate.state != gate_state::open) {
+    account.held_until = gate.release_at;
+    account.cause = gate.cause;
+  }
+  out.effects.emplace_back(give_account{std::move(account)});
 }
 
 } // namespace tidegate

@@ -39,7 +39,7 @@ struct send_away {
 
 using pull_effect =
   std::variant<hand_out, load_messages, find_dead_letter_queue, send_away,
-               start_delivery, take_permits, leave_permits, emit>;
+               start_delivery, take_permits, leave_permits, emit, give_account>;
 
 /// Like `transition`: first the records are committed, then the effects are
 /// carried out.

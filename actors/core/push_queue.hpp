@@ -77,6 +77,11 @@ public:
   /// Takes up a queue as it is stored. `capped`: deliveries need permits.
   push_queue(const queue_snapshot& stored, moment now, bool capped = false);
 
+  /// Whether accounts are given of deliveries; if not, they cost nothing.
+  void keep_accounts(bool value) {
+    keeps_accounts_ = value;
+  }
+
   // -- publishing -------------------------------------------------------------
 
   /// Makes a job of what was published. It joins the queue when it is stored.
@@ -270,6 +275,8 @@ private:
     bool busy = false;
     /// Whether its delivery is under way.
     bool in_flight = false;
+    /// Whether its delivery is a probe, of the queue or of its key.
+    bool probe = false;
     /// When that delivery started.
     steady_time started{};
   };
@@ -357,7 +364,8 @@ private:
   // -- what becomes of a job --------------------------------------------------
 
   outcome judge_reply(const delivery_reply& reply, moment now) const;
-  void await_ack(resident& r, moment now, transition& out);
+  void await_ack(resident& r, const delivery_reply& reply, moment now,
+                 transition& out);
   void conclude(resident& r, const outcome& what, const defer_order& order,
                 const gate::cause& why, history_entry&& entry, double lot,
                 moment now, transition& out);
@@ -463,6 +471,19 @@ private:
   read_first watch(job_seq seq);
   bool outdated(job_seq seq) const;
 
+  // -- accounts ---------------------------------------------------------------
+
+  delivery_account account_of(const resident& r, const history_entry& entry,
+                              moment now) const;
+  void tell_account(const resident& r, const history_entry& entry, moment now,
+                    transition& out) const;
+  void tell_awaiting(const resident& r, const delivery_reply& reply, moment now,
+                     transition& out) const;
+  void tell_stray(const stray_post& post, std::uint64_t number,
+                  const delivery_reply& reply, moment now,
+                  transition& out) const;
+  void tell_gate(delivery_account& account, lane_id lane, moment now) const;
+
   // -- records and events -----------------------------------------------------
 
   service_event make_event(event_kind kind, moment now) const;
@@ -516,6 +537,7 @@ private:
   std::uint32_t permits_asked_ = 0;
 
   queue_counters counters_;
+  bool keeps_accounts_ = false;
 
   /// Wall clock minus steady clock when that was last looked at.
   duration clock_offset_{0};

@@ -103,6 +103,9 @@ transition push_queue::ended(job_seq seq, std::uint64_t number,
     probe_gone(r.job.id, number, r.lane, now, out);
     leave_slot(r, now, out);
     jobs_.put_back(seq, now.steady, wait_kind::none);
+    auto entry = make_entry(r.job, delivery_status::interrupted, now);
+    if (r.job.started_delivery == 0)
+      tell_account(r, entry, now, out);
     interrupt(r, now, out);
     return out;
   }
@@ -110,7 +113,7 @@ transition push_queue::ended(job_seq seq, std::uint64_t number,
   counters_.deliveries.count(to_result(what.what), reply.http_status,
                              reply.took);
   if (queue_.settings.mode == delivery_mode::ack && says_success(what)) {
-    await_ack(r, now, out);
+    await_ack(r, reply, now, out);
     return out;
   }
   gate::cause why{what.what == outcome::kind::defer ? hold_cause::downstream
@@ -143,10 +146,12 @@ void push_queue::stray_ended(const stray_post& post, std::uint64_t number,
     else
       hold_gate(what.retry_after, why, now, out);
   }
+  tell_stray(post, number, reply, now, out);
   free_slot(post.lane, now, out);
 }
 
-void push_queue::await_ack(resident& r, moment now, transition& out) {
+void push_queue::await_ack(resident& r, const delivery_reply& reply, moment now,
+                           transition& out) {
   auto& j = r.job;
   auto deadline = after(now.steady, queue_.settings.ack_timeout);
   j.status = job_status::awaiting_ack;
@@ -154,6 +159,7 @@ void push_queue::await_ack(resident& r, moment now, transition& out) {
   j.due = after(now.wall, queue_.settings.ack_timeout);
   awaiting_.emplace(j.id.seq, owed{deadline, r.lane});
   ack_deadlines_.emplace(deadline, j.id.seq);
+  tell_awaiting(r, reply, now, out);
   update(r, std::nullopt, out);
 }
 
@@ -257,6 +263,7 @@ void push_queue::interrupt(resident& r, moment now, transition& out) {
   auto entry = make_entry(j, delivery_status::interrupted, now);
   entry.delivery = j.started_delivery;
   j.started_delivery = 0;
+  tell_account(r, entry, now, out);
   update(r, std::move(entry), out);
 }
 
@@ -268,6 +275,7 @@ void push_queue::wait_for(resident& r, history_entry&& entry, wait_kind what,
   j.waits_since = now.wall;
   j.due = after(now.wall, wait);
   jobs_.put_back(j.id.seq, after(now.steady, wait), what);
+  tell_account(r, entry, now, out);
   update(r, std::move(entry), out);
 }
 
@@ -295,6 +303,8 @@ void push_queue::end(resident& r, std::optional<history_entry>&& entry,
   j.remove_at = after(now.wall, queue_.settings.retention);
   j.started_delivery = 0;
   j.waits_for = wait_kind::none;
+  if (entry)
+    tell_account(r, *entry, now, out);
   resident_bytes_ -= j.payload.bytes().size();
   out.records.push_back(end_job{std::move(j), std::move(entry)});
   residents_.erase(seq);

@@ -190,6 +190,7 @@ void push_queue::start(resident& r, moment now, transition& out) {
     --permits_;
   r.in_flight = true;
   r.busy = true;
+  r.probe = probe || key_probe;
   ++busy_residents_;
   r.started = now.steady;
   j.status = job_status::processing;

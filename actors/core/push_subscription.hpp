@@ -51,6 +51,17 @@ public:
     return gate_.failed_with(message);
   }
 
+  /// Returns the message of a delivery that is under way.
+  std::optional<job_id> post(job_seq message, std::uint64_t number) const {
+    auto i = posts_.find({message, number});
+    return i == posts_.end() ? std::nullopt : std::optional{i->second};
+  }
+
+  /// Returns whether this delivery is the probe that is out.
+  bool is_probe(job_id message, std::uint64_t delivery) const {
+    return gate_.is_probe(message, delivery);
+  }
+
   /// Pushes a message that has been leased. @pre `may_start(now)`
   void start(const queue_record& queue, const message_view& what, moment now,
              pull_transition& out);
@@ -100,6 +111,10 @@ public:
 
   gate_state state() const {
     return gate_.state();
+  }
+
+  gate_record gate_now(moment now) const {
+    return gate_.to_record(now);
   }
 
   std::uint32_t in_flight() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "actors/core/shown_url.hpp"
 #include "actors/core/utf8.hpp"
 
 namespace tidegate {
@@ -89,16 +90,16 @@ std::string complaint_about_url(const std::string& url) {
         return is_control(c) || c == ' ' || static_cast<unsigned char>(c) > 126;
       }))
     return "must have no spaces, control or non-ASCII characters, got "
-           + quote(url);
+           + quote(shown_url(url));
   auto scheme = lower(url.substr(0, url.find("://") + 1));
   if (scheme != "http:" && scheme != "https:")
-    return "must be an http or https URL, got " + quote(url);
+    return "must be an http or https URL, got " + quote(shown_url(url));
   auto rest = std::string_view{url}.substr(scheme.size() + 2);
   auto authority = rest.substr(0, rest.find_first_of("/?#"));
   if (authority.find('@') != std::string_view::npos)
     return "must have no user name or password";
   if (authority.empty() || authority.front() == ':')
-    return "must name a host, got " + quote(url);
+    return "must name a host, got " + quote(shown_url(url));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "tidegate/delivery_account.hpp"
 #include "tidegate/event.hpp"
 #include "tidegate/ids.hpp"
 #include "tidegate/store.hpp"
@@ -44,8 +45,13 @@ struct emit {
   service_event event;
 };
 
+/// Tell whoever keeps account of the deliveries.
+struct give_account {
+  delivery_account what;
+};
+
 using effect = std::variant<start_delivery, stop_delivery, load_jobs,
-                            take_permits, leave_permits, emit>;
+                            take_permits, leave_permits, emit, give_account>;
 
 /// The answer of a queue to an event: first `records` are committed, then
 /// `effects` are carried out, in order. Without records the effects may be

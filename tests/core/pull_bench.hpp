@@ -25,6 +25,7 @@ public:
     queue_.name = "q";
     queue_.pull = settings;
     value_.emplace(queue_snapshot{queue_, {}, {}}, now());
+    value_->keep_accounts(true);
   }
 
   message_id publish(publish_message what = {}) {
@@ -109,7 +110,6 @@ public:
     settle();
   }
 
-  // -- the webhook ------------------------------------------------------------
   /// Time passes until the timer fires, but no longer than `most`.
   void pass_to_wakeup(duration most) {
     auto next = value_->next_wakeup(now());
@@ -118,14 +118,15 @@ public:
     settle();
   }
 
+  // -- the webhook ------------------------------------------------------------
 
   void subscribe(std::uint32_t concurrency = 10,
                  std::optional<std::uint32_t> rate_limit_max = std::nullopt) {
     queue_settings settings;
     settings.webhook_url = "http://127.0.0.1:9/";
     settings.concurrency = concurrency;
-    settings.backoff.jitter = 0;
     settings.rate_limit_max = rate_limit_max;
+    settings.backoff.jitter = 0;
     take(value_->subscribe(settings, "whsec_", now()));
     settle();
   }
@@ -146,6 +147,11 @@ public:
     under_way_.erase(under_way_.begin());
     take(value_->delivered(d.job.seq, d.number, reply, 0, now()));
     settle();
+  }
+
+  /// What was told of deliveries that ended, the oldest first.
+  const std::vector<delivery_account>& accounts() const {
+    return accounts_;
   }
 
   // -- the store --------------------------------------------------------------
@@ -183,6 +189,7 @@ public:
       stored.jobs.push_back(l);
     }
     value_.emplace(stored, now());
+    value_->keep_accounts(true);
     settle();
   }
 
@@ -198,13 +205,6 @@ public:
     return rows_.at(id.seq);
   }
 
-  const std::map<waiter_id, std::vector<message_view>>& handed() const {
-    return handed_;
-  }
-
-  /// How many moves will find that their queue is gone. The dead-letter queue
-  /// is number 2.
-  int failing_moves = 0;
   /// Returns what is told of a message that is in the queue.
   message_status status(message_id id) const {
     return value_->view(job{row(id)}, now()).status;
@@ -219,6 +219,13 @@ public:
     return result;
   }
 
+  const std::map<waiter_id, std::vector<message_view>>& handed() const {
+    return handed_;
+  }
+
+  /// How many moves will find that their queue is gone. The dead-letter queue
+  /// is number 2.
+  int failing_moves = 0;
   int asked_for_dead_letters = 0;
 
   /// Not: whoever asks for the dead-letter queue waits.
@@ -317,6 +324,8 @@ private:
         must(row.started_delivery == start->what.number,
              "a push is stored before it goes out");
         under_way_.push_back(start->what);
+      } else if (auto given = std::get_if<give_account>(&e)) {
+        accounts_.push_back(given->what);
       }
     }
   }
@@ -328,6 +337,7 @@ private:
   std::map<job_seq, std::vector<history_entry>> histories_;
   std::map<waiter_id, std::vector<message_view>> handed_;
   std::vector<delivery> under_way_;
+  std::vector<delivery_account> accounts_;
   std::vector<pull_transition> waiting_;
   std::uint64_t last_seq_ = 0;
   waiter_id last_waiter_ = 0;

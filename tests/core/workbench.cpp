@@ -56,6 +56,7 @@ workbench::workbench(const queue_settings& settings,
     free_permits_(permits.value_or(0)), attempts_max_(settings.max_attempts),
     defers_max_(settings.max_defers) {
   queue_.emplace(store_.snapshot(), now(), permits_.has_value());
+  queue_->keep_accounts(true);
   settle();
 }
 
@@ -266,7 +267,6 @@ void workbench::change_settings(const queue_settings& settings) {
   if (settings.webhook_url != queue_->settings().webhook_url)
     truth_.all_released(elapsed_);
   truth_.settings_changed(settings);
-  attempts_max_ = std::max(attempts_max_, settings.max_attempts);
   const auto& old = queue_->settings();
   if (settings.rate_limit_max != old.rate_limit_max
       || settings.key_rate_limit_max != old.key_rate_limit_max
@@ -275,6 +275,7 @@ void workbench::change_settings(const queue_settings& settings) {
     starts_count_until_ =
       elapsed_ + std::max(settings.rate_limit_window, old.rate_limit_window);
   }
+  attempts_max_ = std::max(attempts_max_, settings.max_attempts);
   defers_max_ = std::max(defers_max_, settings.max_defers);
   take(queue_->change_settings(settings, now()));
   settle();
@@ -292,11 +293,11 @@ void workbench::pass(duration d) {
     pass_to_wakeup();
   }
   elapsed_ = until;
-  settle();
   auto starts = starts_;
   auto stepped = std::exchange(clock_stepped_, false);
-}
+  settle();
   must(starts_ == starts || stepped, "a timer fires for whatever time lets go");
+}
 
 void workbench::pass_to_wakeup() {
   auto next = queue_->next_wakeup(now());
@@ -317,8 +318,8 @@ void workbench::pass_to_wakeup() {
 
 void workbench::step_wall_clock(duration d) {
   wall_origin_ += d;
-}
   clock_stepped_ = true;
+}
 
 void workbench::restart(duration down) {
   ++restarts_;
@@ -334,6 +335,7 @@ void workbench::restart(duration down) {
   truth_.died();
   committed_truth_ = truth_;
   queue_.emplace(store_.snapshot(), now(), permits_.has_value());
+  queue_->keep_accounts(true);
   settle();
 }
 

@@ -219,6 +219,11 @@ public:
     return events_;
   }
 
+  /// What was told of deliveries that ended, the oldest first.
+  const std::vector<delivery_account>& accounts() const {
+    return accounts_;
+  }
+
   queue_view view() {
     return queue_->view(now());
   }
@@ -349,11 +354,6 @@ private:
   std::uint64_t last_seq_ = 0;
   std::size_t accepted_ = 0;
   unsigned restarts_ = 0;
-
-  fake_store store_;
-  std::optional<push_queue> queue_;
-  bool commits_at_once_ = true;
-  bool loads_at_once_ = true;
   /// Deliveries of which it was decided that they start.
   std::size_t starts_ = 0;
   /// When a limit on starts was set last.
@@ -362,6 +362,11 @@ private:
   duration starts_count_until_{-1};
   /// The wall clock was set, which no timer tells.
   bool clock_stepped_ = false;
+
+  fake_store store_;
+  std::optional<push_queue> queue_;
+  bool commits_at_once_ = true;
+  bool loads_at_once_ = true;
   bool aborts_at_once_ = true;
   std::deque<pending> pending_;
   std::deque<reading> reads_;
@@ -369,6 +374,7 @@ private:
   std::vector<std::pair<job_seq, std::uint64_t>> aborted_;
   std::vector<started> log_;
   std::vector<service_event> events_;
+  std::vector<delivery_account> accounts_;
   std::vector<std::string> answers_;
   /// Numbers of deliveries that are tokens.
   std::map<job_seq, std::set<std::uint64_t>> tokens_;

@@ -221,6 +221,8 @@ void workbench::carry_out(std::vector<effect>&& effects) {
       free_permits_ += left->count;
     } else if (auto told = std::get_if<emit>(&e)) {
       events_.push_back(told->event);
+    } else if (auto given = std::get_if<give_account>(&e)) {
+      accounts_.push_back(given->what);
     }
   }
 }

@@ -171,7 +171,7 @@ test('explain says what a job waits for, as the server sees it', { timeout }, as
 
   answer = never;
   const crowded = await explained('crowded', { concurrency: 1 }, {}, (queue) => api.publish(queue, 0));
-  assert.match(crowded.text, /The concurrency of the queue crowded is used up: 1 deliveries are in flight, the limit is 1/);
+  assert.match(crowded.text, /The concurrency of the queue crowded is used up: 1 delivery is in flight, the limit is 1/);
 
   answer = accept;
   const rated = await explained('rated', { rateLimitMax: 1, rateLimitWindow: 3600 }, {}, async (queue) => {

@@ -13,6 +13,7 @@
 
 #include "tidegate/alert.hpp"
 #include "tidegate/clocks.hpp"
+#include "tidegate/delivery_account.hpp"
 #include "tidegate/error.hpp"
 #include "tidegate/protocol.hpp"
 #include "tidegate/random.hpp"
@@ -48,6 +49,10 @@ struct service_options {
 
   /// Which alerts are told, and to whom; none: none are.
   std::optional<alert_options> alerts{};
+
+  /// Hears what each delivery came to; may be empty, and then that costs
+  /// nothing.
+  account_listener on_delivery;
 
   /// What is kept of the events for those who read them as streams.
   event_limits events;
