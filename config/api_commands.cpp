@@ -25,7 +25,7 @@ constexpr api_word note{"reason", text, "TEXT", "why, for people"};
 
 std::vector<api_command> queue_commands() {
   return {
-    {"queues", "list", "Lists the push queues", {limit}},
+    {"queues", "list", "Lists the push queues, then the pull queues", {limit}},
     {"queues", "show", "Shows a queue, its gate and what it has", {queue}},
     {"queues",
      "create",
@@ -120,6 +120,59 @@ std::vector<api_command> dead_letter_commands() {
   };
 }
 
+std::vector<api_command> pull_commands() {
+  constexpr api_word reason{"reason", text, "WORD",
+                            "only those that died of it: max_receive_count"};
+  return {
+    {"pull", "list", "Lists the pull queues", {limit}},
+    {"pull",
+     "show",
+     "Shows a pull queue: settings, figures and its webhook",
+     {queue}},
+    {"pull",
+     "create",
+     "Creates a pull queue",
+     {queue, {"type", text, "TYPE", "standard or fifo (standard)"}, set}},
+    {"pull", "update", "Changes settings of a pull queue", {queue, set}},
+    {"pull",
+     "publish",
+     "Publishes a message",
+     {queue,
+      {"payload", place, "PAYLOAD", "JSON, or - to read it from stdin"},
+      {"delay", number, "SECONDS", "wait before it can be received"},
+      {"priority", number, "N", "0 to 9, higher goes first (0)"},
+      {"group", text, "GROUP", "fifo: the group that it belongs to"},
+      {"deduplication-id", text, "ID", "fifo: publish it once in 5 minutes"},
+      {"idempotency-key", text, "KEY", "publish it once in 24 hours"},
+      {"header", list, "NAME:VALUE", "goes along with it (repeatable)"}}},
+    {"pull",
+     "peek",
+     "Shows what would be received next, without receiving it",
+     {queue, limit}},
+    {"pull", "purge", "Removes all messages that nobody has received", {queue}},
+    {"pull",
+     "delete",
+     "Deletes a pull queue and what it has",
+     {queue, {"force", flag, "", "also where messages are in it"}}},
+    {"pull",
+     "dlq",
+     "Lists the dead letters of a pull queue, newest first",
+     {queue, reason, since, until, limit}},
+    {"pull",
+     "redrive",
+     "Sends dead letters back and waits until that is done",
+     {queue,
+      reason,
+      since,
+      until,
+      {"id", list, "ID", "only this message (repeatable)"},
+      {"limit", number, "N", "most to redrive (all)"},
+      {"per-second", number, "N", "how fast (1000)"},
+      {"dry-run", flag, "", "only say what would be redriven"},
+      {"no-wait", flag, "", "print the operation and leave it to the server"}}},
+  };
+}
+
 std::vector<api_command> operation_commands() {
   constexpr api_word operation{"operation", place, "ID", "id of the operation"};
   return {
@@ -140,7 +193,7 @@ std::vector<api_command> event_commands() {
 
 std::vector<api_command> all_commands() {
   auto result = queue_commands();
-  for (auto more : {job_commands(), dead_letter_commands(),
+  for (auto more : {job_commands(), dead_letter_commands(), pull_commands(),
                     operation_commands(), event_commands()})
     result.insert(result.end(), more.begin(), more.end());
   return result;
@@ -150,6 +203,7 @@ constexpr api_group groups[] = {
   {"queues", "Lists, shows, makes and steers queues of a running server"},
   {"jobs", "Publishes, shows, explains and cancels jobs"},
   {"dlq", "Lists, replays and removes dead letters"},
+  {"pull", "Lists, shows, fills and redrives queues that workers ask"},
   {"tail", "Follows what happens, event by event, until it is interrupted"},
   {"operations", "Shows and stops what runs for a while, such as a replay"},
 };

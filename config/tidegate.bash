@@ -5,8 +5,8 @@
 # Sets `words` to what may follow the command $1.
 _tidegate_words() {
   case $1 in
-    '') words='serve keys queues jobs dlq tail operations backup check-config
-      version --help' ;;
+    '') words='serve keys queues jobs dlq pull tail operations backup
+      check-config version --help' ;;
     'serve') words='--help --config --listen --tls-cert --tls-key --data --threads
       --allow-target --dns-server --trusted-ca --max-in-flight --max-request-rate
       --max-body --drain-timeout --alert-url --alert-dead --alert-held
@@ -46,6 +46,21 @@ _tidegate_words() {
       --limit --per-second --dry-run --no-wait --url --key --tls-ca --json' ;;
     'dlq delete') words='--help --reason --limit-key --since --until --all
       --url --key --tls-ca --json' ;;
+    'pull') words='list show create update publish peek purge delete dlq redrive
+      --help' ;;
+    'pull list') words='--help --limit --url --key --tls-ca --json' ;;
+    'pull show') words='--help --url --key --tls-ca --json' ;;
+    'pull create') words='--help --type --set --url --key --tls-ca --json' ;;
+    'pull update') words='--help --set --url --key --tls-ca --json' ;;
+    'pull publish') words='--help --delay --priority --group --deduplication-id
+      --idempotency-key --header --url --key --tls-ca --json' ;;
+    'pull peek') words='--help --limit --url --key --tls-ca --json' ;;
+    'pull purge') words='--help --url --key --tls-ca --json' ;;
+    'pull delete') words='--help --force --url --key --tls-ca --json' ;;
+    'pull dlq') words='--help --reason --since --until --limit --url --key
+      --tls-ca --json' ;;
+    'pull redrive') words='--help --reason --since --until --id --limit
+      --per-second --dry-run --no-wait --url --key --tls-ca --json' ;;
     'tail') words='--help --queue --types --url --key --tls-ca --json' ;;
     'operations') words='list show cancel --help' ;;
     'operations list') words='--help --limit --url --key --tls-ca --json' ;;
@@ -63,7 +78,7 @@ _tidegate_command() {
   [ "$COMP_CWORD" -gt 1 ] || return
   command=${COMP_WORDS[1]}
   case $command in
-    keys | queues | jobs | dlq | operations)
+    keys | queues | jobs | dlq | pull | operations)
       [ "$COMP_CWORD" -le 2 ] || command+=" ${COMP_WORDS[2]}"
       ;;
   esac
@@ -86,6 +101,7 @@ _tidegate() {
     --status) words='pending processing awaiting_ack completed dead' ;;
     --mode) words='standard ack' ;;
     --alert-dead) words='on off' ;;
+    --type) words='standard fifo' ;;
     --log-level) words='error warn info debug' ;;
     --log-format) words='json text' ;;
     *) _tidegate_words "$command" ;;

@@ -1,9 +1,12 @@
 # The commands that call the API of a server: `tidegate queues list` and others.
 add_library(tidegate_http_cli
+  cli_bodies.cpp
   cli_client.cpp
   cli_commands.cpp
   cli_dead_letters.cpp
   cli_jobs.cpp
+  cli_operations.cpp
+  cli_pull.cpp
   cli_queues.cpp
   cli_session.cpp
   cli_tail.cpp
@@ -12,6 +15,7 @@ add_library(tidegate_http_cli
   codec_cli_event.cpp
   codec_cli_explain.cpp
   codec_cli_lists.cpp
+  codec_cli_pull.cpp
   codec_cli_read.cpp
   codec_cli_show.cpp
   sse_reader.cpp)

@@ -1,5 +1,5 @@
-// `tidegate queues`, `jobs`, `dlq`, `operations`, `tail`: calls of the API,
-// made by hand.
+// `tidegate queues`, `jobs`, `dlq`, `pull`, `operations`, `tail`: calls of the
+// API, made by hand.
 
 #pragma once
 

@@ -1,6 +1,4 @@
-// Commands about dead letters and operations.
-
-#include <ostream>
+// Commands about dead letters.
 
 #include "http/cli_session.hpp"
 #include "http/json_writer.hpp"
@@ -8,8 +6,6 @@
 namespace tidegate::http {
 
 namespace {
-
-constexpr duration poll_every{200'000};
 
 std::string filtered(const cli_session& self) {
   auto path = self.queue_path("/dlq");
@@ -47,48 +43,6 @@ std::string replay_body(const cli_session& self) {
   return out.take();
 }
 
-std::string operation_path(const std::string& id) {
-  return "/v1/operations/" + percent_encode(id);
-}
-
-/// Says how an operation has ended.
-int conclude(cli_session& self, const cli_operation& how) {
-  auto figures = std::to_string(how.done) + " of " + std::to_string(how.total);
-  if (how.state == "done")
-    return self.json() ? self.status() : self.say("replayed " + figures);
-  auto why = how.error.empty() ? "" : ": " + how.error;
-  return self.fail(exit_refused, "the operation " + how.id + " ended as "
-                                   + how.state + " after " + figures + why);
-}
-
-/// Waits until the operation has ended. On a terminal it shows how far it is.
-int follow(cli_session& self, std::string body) {
-  const auto& world = self.world();
-  auto shows = world.out_is_terminal && !self.json();
-  while (true) {
-    auto how = read_operation(body);
-    if (!how)
-      return self.fail(exit_unreachable, how.reason().message);
-    if (shows)
-      world.out << '\r' << print_progress(how->done, how->total) << std::flush;
-    if (how->state != "running") {
-      if (shows)
-        world.out << '\n';
-      if (self.json())
-        self.print_json(body);
-      return conclude(self, *how);
-    }
-    world.sleep(poll_every);
-    auto next = self.ask("GET", operation_path(how->id));
-    if (!next) {
-      world.err << "tidegate: the operation " << printable(how->id)
-                << " goes on without this program\n";
-      return self.status();
-    }
-    body = std::move(*next);
-  }
-}
-
 } // namespace
 
 int dead_letters_list(cli_session& self) {
@@ -104,7 +58,7 @@ int dead_letters_replay(cli_session& self) {
     return self.json() ? self.print_json(*body)
                        : self.print(show_dry_run(*body, self.world().now()));
   if (!self.has("no-wait"))
-    return follow(self, std::move(*body));
+    return follow_operation(self, std::move(*body), "replayed");
   if (self.json())
     return self.print_json(*body);
   auto begun = read_operation(*body);
@@ -131,29 +85,6 @@ int dead_letters_delete(cli_session& self) {
   if (!count)
     return self.fail(exit_unreachable, count.reason().message);
   return self.say("removed " + std::to_string(*count));
-}
-
-// -- operations ---------------------------------------------------------------
-
-int operations_list(cli_session& self) {
-  return self.list(cli_list::operations, "/v1/operations");
-}
-
-int operations_show(cli_session& self) {
-  auto body = self.ask("GET", operation_path(self.word("operation")));
-  if (!body)
-    return self.status();
-  if (self.json())
-    return self.print_json(*body);
-  return self.print(show_operation(*body, self.world().now()));
-}
-
-int operations_cancel(cli_session& self) {
-  auto body = self.ask("DELETE", operation_path(self.word("operation")));
-  if (!body)
-    return self.status();
-  return self.json() ? self.print_json(*body)
-                     : self.say("cancelled " + self.word("operation"));
 }
 
 } // namespace tidegate::http

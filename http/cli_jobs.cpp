@@ -1,7 +1,5 @@
 // Commands about jobs.
 
-#include <istream>
-#include <iterator>
 #include <ostream>
 
 #include "http/cli_session.hpp"
@@ -11,82 +9,11 @@ namespace tidegate::http {
 
 namespace {
 
-/// Largest payload that is read from stdin. Unit: bytes.
-constexpr std::size_t payload_max = 64 * 1024 * 1024;
-
-/// Returns the payload that was given, or nothing where it is not JSON.
-std::optional<std::string> read_payload(cli_session& self) {
-  auto payload = self.word("payload");
-  if (payload == "-") {
-    auto& in = self.world().in;
-    payload.clear();
-    char part[4096];
-    while (payload.size() < payload_max
-           && (in.read(part, sizeof part) || in.gcount() > 0))
-      payload.append(part, static_cast<std::size_t>(in.gcount()));
-  }
-  if (is_json(payload))
-    return payload;
-  self.fail(exit_usage,
-            "PAYLOAD must be JSON, such as {\"to\": \"a\"} or "
-            "\"text\" with its quotes, got "
-              + printable(payload, 60));
-  return std::nullopt;
-}
-
-/// Adds the words `header`, each `NAME:VALUE`. Returns the one that is none.
-std::optional<std::string> add_headers(json_writer& out,
-                                       const std::vector<std::string>& words) {
-  if (words.empty())
-    return std::nullopt;
-  out.key("headers").begin_object();
-  for (const auto& word : words) {
-    auto colon = word.find(':');
-    if (colon == 0 || colon == std::string::npos)
-      return word;
-    auto value = word.substr(colon + 1);
-    value.erase(0, value.find_first_not_of(' '));
-    out.member(word.substr(0, colon), value);
-  }
-  out.end_object();
-  return std::nullopt;
-}
-
-void add_text(json_writer& out, const cli_session& self, const char* word,
-              const char* field) {
-  if (self.has(word))
-    out.member(field, self.word(word));
-}
-
-void add_number(json_writer& out, const cli_session& self, const char* word,
-                const char* field) {
-  if (self.has(word))
-    out.key(field).raw(self.word(word));
-}
-
-int say_published(cli_session& self, std::string_view body) {
-  auto published = read_published(body);
-  if (!published)
-    return self.fail(exit_unreachable, published.reason().message);
-  self.say(published->id);
-  if (published->duplicate)
-    self.world().err << "tidegate: a job with this key was there already, "
-                     << printable(published->status)
-                     << (published->payload_mismatch
-                           ? ", with another payload\n"
-                           : "\n");
-  return self.status();
-}
-
-/// Calls with one job, and says `done` or shows the job.
-int change(cli_session& self, std::string_view method, const std::string& path,
-           std::string_view body, const char* done) {
-  auto answer = self.ask(method, path, body);
-  if (!answer)
-    return self.status();
-  if (self.json())
-    return self.print_json(*answer);
-  return self.say(done + (' ' + self.word("job")));
+/// Calls with one job, and says `done` of it.
+int change_job(cli_session& self, std::string_view method,
+               const std::string& path, std::string_view body,
+               const char* done) {
+  return change(self, method, path, body, done + (' ' + self.word("job")));
 }
 
 } // namespace
@@ -129,26 +56,28 @@ int jobs_publish(cli_session& self) {
   auto answer = self.ask("POST", self.queue_path("/jobs"), out.take());
   if (!answer)
     return self.status();
-  return self.json() ? self.print_json(*answer) : say_published(self, *answer);
+  return self.json() ? self.print_json(*answer)
+                     : say_published(self, *answer, "job");
 }
 
 int jobs_cancel(cli_session& self) {
-  return change(self, "DELETE", self.job_path(), {}, "cancelled");
+  return change_job(self, "DELETE", self.job_path(), {}, "cancelled");
 }
 
 int jobs_run_now(cli_session& self) {
-  return change(self, "POST", self.job_path("/run-now"), {}, "due now:");
+  return change_job(self, "POST", self.job_path("/run-now"), {}, "due now:");
 }
 
 int jobs_replay(cli_session& self) {
   if (!self.has("payload"))
-    return change(self, "POST", self.job_path("/replay"), {}, "replayed");
+    return change_job(self, "POST", self.job_path("/replay"), {}, "replayed");
   auto payload = read_payload(self);
   if (!payload)
     return self.status();
   json_writer out;
   out.begin_object().key("payload").raw(*payload).end_object();
-  return change(self, "POST", self.job_path("/replay"), out.take(), "replayed");
+  return change_job(self, "POST", self.job_path("/replay"), out.take(),
+                    "replayed");
 }
 
 int jobs_explain(cli_session& self) {

@@ -7,34 +7,10 @@ namespace tidegate::http {
 
 namespace {
 
-/// Adds the words `set`, each `NAME=VALUE`. Returns the one that is none.
-std::optional<std::string> add_settings(json_writer& out,
-                                        const std::vector<std::string>& words) {
-  for (const auto& word : words) {
-    auto equals = word.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return word;
-    out.key(word.substr(0, equals)).raw(to_json(word.substr(equals + 1)));
-  }
-  return std::nullopt;
-}
-
-/// Calls, and shows the queue that the server answers with.
-int change(cli_session& self, std::string_view method, const std::string& path,
-           std::string_view body, const std::string& done) {
-  auto answer = self.ask(method, path, body);
-  if (!answer)
-    return self.status();
-  return self.json() ? self.print_json(*answer) : self.say(done);
-}
-
 int send_settings(cli_session& self, json_writer& out, std::string_view method,
                   const std::string& path, const std::string& done) {
   if (auto wrong = add_settings(out, self.all("set")))
-    return self.fail(exit_usage,
-                     "--set must be NAME=VALUE, such as "
-                     "concurrency=5, got \""
-                       + *wrong + '"');
+    return refuse_setting(self, *wrong);
   out.end_object();
   return change(self, method, path, out.take(), done);
 }
@@ -42,7 +18,10 @@ int send_settings(cli_session& self, json_writer& out, std::string_view method,
 } // namespace
 
 int queues_list(cli_session& self) {
-  return self.list(cli_list::queues, "/v1/queues");
+  auto status = self.list(cli_list::queues, "/v1/queues");
+  if (status != exit_done || self.json())
+    return status;
+  return self.list_more(cli_list::pull_queues, "/v1/queue/list");
 }
 
 int queues_show(cli_session& self) {

@@ -98,6 +98,10 @@ std::string cli_session::queue_path(std::string_view behind) const {
   return "/v1/queues/" + percent_encode(word("queue")) + std::string{behind};
 }
 
+std::string cli_session::pull_path(std::string_view what) const {
+  return "/v1/queue/" + std::string{what} + '/' + percent_encode(word("queue"));
+}
+
 std::string cli_session::job_path(std::string_view behind) const {
   return "/v1/jobs/" + percent_encode(word("job")) + std::string{behind};
 }
@@ -119,12 +123,32 @@ std::optional<std::string> cli_session::ask(std::string_view method,
   return std::move(answer->body);
 }
 
-int cli_session::list(cli_list what, const std::string& path) {
+std::optional<std::string> cli_session::look_for(std::string_view path,
+                                                 bool& missing) {
+  auto answer = client_.call("GET", path, {});
+  missing = answer && answer->status == 404;
+  if (missing)
+    return std::nullopt;
+  if (!answer)
+    fail(exit_unreachable, answer.reason().message);
+  else if (answer->status != 200)
+    fail(exit_refused, refusal_of(answer->status, answer->body));
+  else
+    return std::move(answer->body);
+  return std::nullopt;
+}
+
+/// Reads a list up to its limit into a table. With `--json` its pages are
+/// printed at once. Nothing where that failed.
+std::optional<text_table>
+cli_session::read_list(cli_list what, const std::string& path, bool& more) {
   auto limit = read_limit(word("limit"));
-  if (!limit)
-    return fail(exit_usage, "--limit must be a whole number from 1 to "
-                              + std::to_string(limit_max) + ", got \""
-                              + word("limit") + '"');
+  if (!limit) {
+    fail(exit_usage, "--limit must be a whole number from 1 to "
+                       + std::to_string(limit_max) + ", got \"" + word("limit")
+                       + '"');
+    return std::nullopt;
+  }
   auto table = table_of(what);
   cli_page page;
   while (true) {
@@ -134,22 +158,42 @@ int cli_session::list(cli_list what, const std::string& path) {
     add_query(next, "cursor", page.next_cursor);
     auto body = ask("GET", next);
     if (!body)
-      return status_;
+      return std::nullopt;
     auto added = add_page(what, *body, world_.now(), table);
-    if (!added)
-      return fail(exit_unreachable, added.reason().message);
+    if (!added) {
+      fail(exit_unreachable, added.reason().message);
+      return std::nullopt;
+    }
     if (json())
       print_json(*body);
     page = *added;
-    if (page.next_cursor.empty() || table.rows() >= *limit)
-      break;
+    more = !page.next_cursor.empty();
+    if (!more || table.rows() >= *limit)
+      return table;
   }
-  if (json())
+}
+
+int cli_session::list(cli_list what, const std::string& path) {
+  auto more = false;
+  auto table = read_list(what, path, more);
+  if (!table || json())
     return status_;
-  world_.out << table.print();
-  if (!page.next_cursor.empty())
-    world_.err << "tidegate: there may be more than these " << table.rows()
+  world_.out << table->print();
+  if (more)
+    world_.err << "tidegate: there may be more than these " << table->rows()
                << ": --limit shows them\n";
+  return status_;
+}
+
+int cli_session::list_more(cli_list what, const std::string& path) {
+  auto more = false;
+  auto table = read_list(what, path, more);
+  if (!table || json() || table->rows() == 0)
+    return status_;
+  world_.out << '\n' << table->print();
+  if (more)
+    world_.err << "tidegate: there may be more than these " << table->rows()
+               << " pull queues: --limit shows them\n";
   return status_;
 }
 

@@ -10,6 +10,7 @@
 
 #include "http/cli_commands.hpp"
 #include "http/codec_cli.hpp"
+#include "http/json_writer.hpp"
 
 namespace tidegate::http {
 
@@ -55,6 +56,9 @@ public:
   /// Returns `/v1/queues/<queue>` for the word `queue`, and what is behind it.
   std::string queue_path(std::string_view behind = {}) const;
 
+  /// Returns `/v1/queue/<what>/<queue>`.
+  std::string pull_path(std::string_view what) const;
+
   /// The same for `/v1/jobs/<job>`.
   std::string job_path(std::string_view behind = {}) const;
 
@@ -63,6 +67,10 @@ public:
   /// Makes a call that has to succeed and returns the body of its answer.
   std::optional<std::string> ask(std::string_view method, std::string_view path,
                                  std::string_view body = {});
+
+  /// The same for a thing that may not be there: `missing` is set then, and
+  /// nothing is said.
+  std::optional<std::string> look_for(std::string_view path, bool& missing);
 
   /// See `cli_client`. Says nothing where it fails.
   result<cli_answer> follow(std::string_view path, std::string_view headers,
@@ -73,6 +81,9 @@ public:
   /// Shows a whole list, page by page, up to the word `limit`. `path` has its
   /// query but for `limit` and `cursor`.
   int list(cli_list what, const std::string& path);
+
+  /// The same below another list, and nothing where there are no items.
+  int list_more(cli_list what, const std::string& path);
 
   // -- ending -----------------------------------------------------------------
 
@@ -94,11 +105,53 @@ public:
   int say(const std::string& line);
 
 private:
+  std::optional<text_table> read_list(cli_list what, const std::string& path,
+                                      bool& more);
+
   const cli_call& call_;
   const cli_world& world_;
   cli_client client_;
   int status_ = exit_done;
 };
+
+// -- parts of bodies ----------------------------------------------------------
+
+/// Returns the word `payload`, or what stands on standard input for `-`.
+/// Nothing where it is not JSON, which was said.
+std::optional<std::string> read_payload(cli_session& self);
+
+/// Adds a word as a string, or as the number that it is, where it was given.
+void add_text(json_writer& out, const cli_session& self, const char* word,
+              const char* field);
+void add_number(json_writer& out, const cli_session& self, const char* word,
+                const char* field);
+
+/// Adds the words `header`, each `NAME:VALUE`, as the member `headers`. Returns
+/// the one that is none.
+std::optional<std::string> add_headers(json_writer& out,
+                                       const std::vector<std::string>& words);
+
+/// Adds the words `set`, each `NAME=VALUE`, as members. Returns the one that is
+/// none.
+std::optional<std::string> add_settings(json_writer& out,
+                                        const std::vector<std::string>& words);
+
+/// Says that a word of `set` is none.
+int refuse_setting(cli_session& self, const std::string& word);
+
+/// Calls; says `done`, or with `--json` what the server answers.
+int change(cli_session& self, std::string_view method, const std::string& path,
+           std::string_view body, const std::string& done);
+
+/// Says the id of what was published, a `what`, and whether it was there
+/// already.
+int say_published(cli_session& self, std::string_view body, const char* what);
+
+/// Waits until an operation has ended, of which `body` is what the server says,
+/// and says that so many were `done`. On a terminal it shows how far it is.
+int follow_operation(cli_session& self, std::string body, const char* done);
+
+std::string operation_path(const std::string& id);
 
 /// Adds `name=value` to a path, if the value is not empty.
 void add_query(std::string& path, std::string_view name,
@@ -127,6 +180,17 @@ int jobs_replay(cli_session& self);
 int dead_letters_list(cli_session& self);
 int dead_letters_replay(cli_session& self);
 int dead_letters_delete(cli_session& self);
+
+int pull_list(cli_session& self);
+int pull_show(cli_session& self);
+int pull_create(cli_session& self);
+int pull_update(cli_session& self);
+int pull_publish(cli_session& self);
+int pull_peek(cli_session& self);
+int pull_purge(cli_session& self);
+int pull_delete(cli_session& self);
+int pull_dead_letters(cli_session& self);
+int pull_redrive(cli_session& self);
 
 int operations_list(cli_session& self);
 int operations_show(cli_session& self);

@@ -18,7 +18,15 @@ namespace tidegate::http {
 
 // -- lists --------------------------------------------------------------------
 
-enum class cli_list : std::uint8_t { queues, jobs, dead_letters, operations };
+enum class cli_list : std::uint8_t {
+  queues,
+  jobs,
+  dead_letters,
+  operations,
+  pull_queues,
+  messages,
+  dead_messages,
+};
 
 /// Returns an empty table with the headings of a list.
 text_table table_of(cli_list what);
@@ -42,6 +50,12 @@ result<std::string> show_queue(std::string_view body, wall_time now);
 result<std::string> show_job(std::string_view body, wall_time now);
 result<std::string> show_operation(std::string_view body, wall_time now);
 
+/// Shows a pull queue: what it is, what is in it and, where `subscription` is
+/// not empty, where it is pushed to.
+result<std::string>
+show_pull_queue(std::string_view queue, std::string_view stats,
+                std::string_view subscription, wall_time now);
+
 /// Says in sentences why a job is not running, until when, and what an operator
 /// can do about it. `queue` is what the server says about the job's queue.
 result<std::string> explain_job(std::string_view job, std::string_view queue,
@@ -49,6 +63,9 @@ result<std::string> explain_job(std::string_view job, std::string_view queue,
 
 /// Says what a replay would do, from the answer to a dry run.
 result<std::string> show_dry_run(std::string_view body, wall_time now);
+
+/// The same of a redrive.
+result<std::string> show_dry_redrive(std::string_view body, wall_time now);
 
 /// Shows one event of `/v1/events` in one line.
 result<std::string> show_event(std::string_view data);
@@ -66,7 +83,10 @@ struct cli_operation {
 
 result<cli_operation> read_operation(std::string_view body);
 
-/// What became of publishing a job.
+/// Returns the operation that a redrive has become, or nothing.
+std::string read_operation_id(std::string_view body);
+
+/// What became of publishing a job or a message.
 struct cli_published {
   std::string id;
   std::string status;
@@ -76,8 +96,9 @@ struct cli_published {
 
 result<cli_published> read_published(std::string_view body);
 
-/// Reads `{"count": n}`.
-result<std::uint64_t> read_count(std::string_view body);
+/// Reads `{"count": n}`, or another member, also out of its envelope.
+result<std::uint64_t> read_count(std::string_view body,
+                                 const char* member = "count");
 
 /// Reads the queue's name out of a job.
 result<std::string> read_queue_of(std::string_view job);

@@ -30,6 +30,13 @@ void add_form_errors(const json& sentences, std::string& to) {
       to += (to.empty() ? "" : "; ") + text_of(sentence);
 }
 
+/// Returns what an answer of pull queues has in its envelope, others as they
+/// are.
+const json& content_of(const json& answer) {
+  const auto& data = member_of(answer, "data");
+  return data.is_object() ? data : answer;
+}
+
 /// Returns what a refusal says in either of its two shapes, or nothing.
 std::string sentence_of(const json& body) {
   const auto& said = member_of(body, "error");
@@ -60,25 +67,29 @@ result<cli_operation> read_operation(std::string_view body) {
 }
 
 result<cli_published> read_published(std::string_view body) {
-  auto job = read_object(body);
-  if (!job)
-    return job.reason();
-  cli_published result{text_of(member_of(*job, "id")),
-                       text_of(member_of(*job, "status")),
-                       member_of(*job, "duplicate") == true,
-                       member_of(*job, "payloadMismatch") == true};
+  auto answer = read_object(body);
+  if (!answer)
+    return answer.reason();
+  const auto& what = content_of(*answer);
+  cli_published result{text_of(member_of(what, "id")),
+                       text_of(member_of(what, "status")),
+                       member_of(what, "duplicate") == true,
+                       member_of(what, "payloadMismatch") == true};
+  if (result.id.empty())
+    result.id = text_of(member_of(what, "message_id"));
   if (result.id.empty())
     return not_tidegate();
   return result;
 }
 
-result<std::uint64_t> read_count(std::string_view body) {
+result<std::uint64_t> read_count(std::string_view body, const char* member) {
   auto answer = read_object(body);
   if (!answer)
     return answer.reason();
-  if (!member_of(*answer, "count").is_number_unsigned())
+  const auto& count = member_of(content_of(*answer), member);
+  if (!count.is_number_unsigned())
     return not_tidegate();
-  return count_of(member_of(*answer, "count"));
+  return count_of(count);
 }
 
 result<std::string> read_queue_of(std::string_view job) {

@@ -1,5 +1,7 @@
 // Lists as tables.
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "http/codec_cli.hpp"
@@ -13,6 +15,7 @@ using nlohmann::json;
 using cells = std::vector<std::string>;
 
 constexpr std::size_t key_width = 24;
+constexpr std::size_t payload_width = 40;
 
 cells queue_cells(const json& queue, wall_time now) {
   const auto& counts = member_of(queue, "counts");
@@ -83,7 +86,44 @@ cells operation_cells(const json& operation, wall_time now) {
           age_cell(member_of(operation, "startedAt"), now)};
 }
 
-cells cells_of(cli_list what, const json& item, wall_time now) {
+cells pull_queue_cells(const json& queue, wall_time now) {
+  return {cell_of(member_of(queue, "name")),
+          cell_of(member_of(queue, "type")),
+          cell_of(member_of(queue, "available")),
+          cell_of(member_of(queue, "delayed")),
+          cell_of(member_of(queue, "in_flight")),
+          cell_of(member_of(queue, "dlq_count")),
+          age_cell(member_of(queue, "created_at"), now)};
+}
+
+std::string payload_cell(std::string_view message) {
+  std::string text{raw_member(message, "payload")};
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return printable(text, payload_width);
+}
+
+cells message_cells(const json& message, std::string_view raw, wall_time now) {
+  return {cell_of(member_of(message, "message_id")),
+          cell_of(member_of(message, "status")),
+          cell_of(member_of(message, "delivery_count")),
+          cell_of(member_of(message, "priority")),
+          age_cell(member_of(message, "published_at"), now),
+          payload_cell(raw)};
+}
+
+cells dead_message_cells(const json& message, std::string_view raw,
+                         wall_time now) {
+  const auto& letter = member_of(message, "dead_letter");
+  return {cell_of(member_of(message, "message_id")),
+          cell_of(member_of(letter, "reason")),
+          cell_of(member_of(letter, "delivery_count")),
+          cell_of(member_of(message, "redrive_count")),
+          age_cell(member_of(letter, "dead_lettered_at"), now),
+          payload_cell(raw)};
+}
+
+cells cells_of(cli_list what, const json& item, std::string_view raw,
+               wall_time now) {
   switch (what) {
     case cli_list::queues:
       return queue_cells(item, now);
@@ -91,6 +131,12 @@ cells cells_of(cli_list what, const json& item, wall_time now) {
       return job_cells(item, now);
     case cli_list::dead_letters:
       return dead_letter_cells(item, now);
+    case cli_list::pull_queues:
+      return pull_queue_cells(item, now);
+    case cli_list::messages:
+      return message_cells(item, raw, now);
+    case cli_list::dead_messages:
+      return dead_message_cells(item, raw, now);
     case cli_list::operations:
       break;
   }
@@ -110,6 +156,15 @@ text_table table_of(cli_list what) {
     case cli_list::dead_letters:
       return text_table{{"ID", "DIED OF", "ATTEMPTS", "DEFERS", "REPLAYS",
                          "DEAD FOR", "LIMIT KEY"}};
+    case cli_list::pull_queues:
+      return text_table{
+        {"NAME", "TYPE", "AVAILABLE", "DELAYED", "IN FLIGHT", "DEAD", "AGE"}};
+    case cli_list::messages:
+      return text_table{
+        {"ID", "STATUS", "DELIVERIES", "PRIORITY", "AGE", "PAYLOAD"}};
+    case cli_list::dead_messages:
+      return text_table{
+        {"ID", "DIED OF", "DELIVERIES", "REDRIVES", "DEAD FOR", "PAYLOAD"}};
     case cli_list::operations:
       break;
   }
@@ -122,12 +177,20 @@ result<cli_page> add_page(cli_list what, std::string_view body, wall_time now,
   auto page = read_object(body);
   if (!page)
     return page.reason();
-  const auto& items = member_of(*page, "items");
+  // Those of pull queues come in an envelope.
+  const auto& data = member_of(*page, "data");
+  const auto& content = data.is_object() ? data : *page;
+  const auto& items = member_of(content, "items");
   if (!items.is_array())
     return not_tidegate();
-  for (const auto& item : items)
-    to.add(cells_of(what, item, now));
-  return cli_page{items.size(), text_of(member_of(*page, "nextCursor"))};
+  auto envelope = data.is_object() ? raw_member(body, "data") : body;
+  auto raw = raw_elements(raw_member(envelope, "items"));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    to.add(cells_of(what, items[i], i < raw.size() ? raw[i] : "", now));
+  auto next = text_of(member_of(content, "nextCursor"));
+  if (next.empty())
+    next = text_of(member_of(content, "next_cursor"));
+  return cli_page{items.size(), std::move(next)};
 }
 
 } // namespace tidegate::http

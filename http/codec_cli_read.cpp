@@ -4,10 +4,17 @@
 
 #include "http/cli_text.hpp"
 #include "http/iso8601.hpp"
+#include "http/json_scan.hpp"
 
 namespace tidegate::http {
 
 using nlohmann::json;
+
+namespace {
+
+constexpr unsigned raw_depth_max = 256;
+
+} // namespace
 
 error not_tidegate() {
   return {errc::validation_failed,
@@ -27,6 +34,25 @@ const json& member_of(const json& object, const char* name) {
     return nothing;
   auto found = object.find(name);
   return found == object.end() ? nothing : *found;
+}
+
+std::string_view raw_member(std::string_view object, std::string_view name) {
+  auto scanned = scan_json(object, raw_depth_max);
+  if (auto* outline = std::get_if<json_outline>(&scanned))
+    for (const auto& part : outline->parts)
+      if (part.key.size() == name.size() + 2
+          && part.key.substr(1, name.size()) == name)
+        return part.value;
+  return {};
+}
+
+std::vector<std::string_view> raw_elements(std::string_view array) {
+  std::vector<std::string_view> result;
+  auto scanned = scan_json(array, raw_depth_max);
+  if (auto* outline = std::get_if<json_outline>(&scanned))
+    for (const auto& part : outline->parts)
+      result.push_back(part.value);
+  return result;
 }
 
 std::string text_of(const json& value) {

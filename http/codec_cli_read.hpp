@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -20,6 +21,13 @@ result<nlohmann::json> read_object(std::string_view body);
 /// Returns the member of an object, or a null where there is none, or where
 /// `object` is something else.
 const nlohmann::json& member_of(const nlohmann::json& object, const char* name);
+
+/// Returns what stands in the member of an object, byte for byte; empty where
+/// there is none. So nobody's numbers are rounded.
+std::string_view raw_member(std::string_view object, std::string_view name);
+
+/// The same for all elements of an array.
+std::vector<std::string_view> raw_elements(std::string_view array);
 
 /// Returns a string as it is, other values as JSON, and nothing for null.
 std::string text_of(const nlohmann::json& value);

@@ -7,7 +7,6 @@
 
 #include "http/codec_cli.hpp"
 #include "http/codec_cli_read.hpp"
-#include "http/json_scan.hpp"
 
 namespace tidegate::http {
 
@@ -15,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned depth_max = 256;
 constexpr std::size_t error_width = 60;
 
 /// Members that have a place of their own.
@@ -96,15 +94,11 @@ std::string history_table(const json& history, wall_time now) {
 
 /// Returns the payload as it was published: nobody's numbers are rounded.
 std::string payload_of(std::string_view body) {
-  auto scanned = scan_json(body, depth_max);
-  if (auto* outline = std::get_if<json_outline>(&scanned))
-    for (const auto& part : outline->parts)
-      if (part.key == "\"payload\"") {
-        std::string text{part.value};
-        std::replace(text.begin(), text.end(), '\n', ' ');
-        return "\npayload\n" + printable(text) + '\n';
-      }
-  return {};
+  std::string text{raw_member(body, "payload")};
+  if (text.empty())
+    return {};
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return "\npayload\n" + printable(text) + '\n';
 }
 
 } // namespace

@@ -200,3 +200,91 @@ TEST_CASE("an event is one line with what came with it") {
   CHECK_FALSE(show_event("{}"));
   CHECK_FALSE(show_event("x"));
 }
+
+TEST_CASE("pull queues are listed out of their envelope") {
+  auto body = R"({"ok":true,"data":{"items":[
+    {"name":"work","type":"fifo","available":3,"delayed":1,"in_flight":2,
+     "dlq_count":4,"created_at":"2024-12-31T23:59:00.000000Z"}],
+    "next_cursor":"abc"},"metadata":{"request_id":"x","latency_ms":0.1}})";
+  CHECK(list(cli_list::pull_queues, body)
+        == "NAME  TYPE  AVAILABLE  DELAYED  IN FLIGHT  DEAD  AGE\n"
+           "work  fifo          3        1          2     4  1 min\n");
+  auto table = table_of(cli_list::pull_queues);
+  CHECK(add_page(cli_list::pull_queues, body, now, table)->next_cursor
+        == "abc");
+}
+
+TEST_CASE("messages are listed with their payloads as they stand") {
+  auto body = R"({"ok":true,"data":{"items":[
+    {"message_id":"qmsg_1","status":"available","delivery_count":2,
+     "priority":7,"published_at":"2024-12-31T23:59:58.000000Z",
+     "payload":{"n": 123456789012345678901234567890}}],
+    "next_cursor":null}})";
+  CHECK(list(cli_list::messages, body)
+        == "ID      STATUS     DELIVERIES  PRIORITY  AGE  PAYLOAD\n"
+           "qmsg_1  available           2         7  2 s  "
+           "{\"n\": 123456789012345678901234567890}\n");
+}
+
+TEST_CASE("dead messages are listed with what they died of") {
+  auto body = R"({"ok":true,"data":{"items":[
+    {"message_id":"qmsg_1","redrive_count":1,"payload":1,
+     "dead_letter":{"source_queue":"work","reason":"max_receive_count",
+       "delivery_count":3,"dead_lettered_at":"2024-12-31T23:00:00.000000Z"}},
+    {"message_id":"qmsg_2","redrive_count":0,"payload":"by hand",
+     "dead_letter":null}],"next_cursor":null}})";
+  auto text = list(cli_list::dead_messages, body);
+  CHECK(text.find("qmsg_1  max_receive_count") != std::string::npos);
+  CHECK(text.find("1 h") != std::string::npos);
+  CHECK(text.find("qmsg_2  -") != std::string::npos);
+  CHECK(text.find("\"by hand\"\n") != std::string::npos);
+}
+
+TEST_CASE("a pull queue is shown with figures and webhook") {
+  auto queue = R"({"ok":true,"data":{"name":"work","type":"standard",
+    "depth":3,"dead_letter_queue":null}})";
+  auto stats = R"({"ok":true,"data":{"queue":"work","depth":3,
+    "acked_total":9}})";
+  auto plain = show_pull_queue(queue, stats, "", now);
+  REQUIRE(plain);
+  CHECK(*plain
+        == "name         work\ntype         standard\n"
+           "depth        3\nacked_total  9\n");
+  auto webhook = R"({"ok":true,"data":{"state":"held","in_flight":2,
+    "release_at":"2025-01-01T00:00:28.000000Z","url":"http://a.example/"}})";
+  auto pushed = show_pull_queue(queue, stats, webhook, now);
+  REQUIRE(pushed);
+  CHECK(pushed->find("held until 2025-01-01 00:00:28 (in 28 s), 2 in flight, "
+                     "to http://a.example/")
+        != std::string::npos);
+  CHECK_FALSE(show_pull_queue("[]", stats, "", now));
+  CHECK_FALSE(show_pull_queue("{}", stats, "", now));
+}
+
+TEST_CASE("a dry run of a redrive says how many and shows some") {
+  auto body = R"({"ok":true,"data":{"count":2,"sample":[
+    {"message_id":"qmsg_1","redrive_count":0,"payload":1,
+     "dead_letter":null}]}})";
+  auto text = show_dry_redrive(body, now);
+  REQUIRE(text);
+  CHECK(text->starts_with("2 would be redriven\nthe first 1 of them:\nID "));
+  CHECK(text->find("\nqmsg_1 ") != std::string::npos);
+  CHECK(*show_dry_redrive(R"({"data":{"count":0,"sample":[]}})", now)
+        == "0 would be redriven\n");
+  CHECK_FALSE(show_dry_redrive(R"({"data":{"redriven":1}})", now));
+}
+
+TEST_CASE("answers of pull queues are read out of their envelope") {
+  auto count = read_count(R"({"ok":true,"data":{"redriven":3}})", "redriven");
+  REQUIRE(count);
+  CHECK(*count == 3);
+  CHECK_FALSE(read_count(R"({"ok":true,"data":{"redriven":3}})"));
+  CHECK(read_operation_id(R"({"ok":true,"data":{"operation_id":"op_1"}})")
+        == "op_1");
+  CHECK(read_operation_id(R"({"ok":true,"data":{"redriven":3}})").empty());
+  auto published = read_published(
+    R"({"ok":true,"data":{"message_id":"qmsg_1","duplicate":true}})");
+  REQUIRE(published);
+  CHECK(published->id == "qmsg_1");
+  CHECK(published->duplicate);
+}
