@@ -7,9 +7,16 @@
 namespace tidegate::http {
 
 std::uint64_t pipeline::open(response_frame frame, std::size_t bytes,
-                             std::shared_ptr<client_watch> watch) {
-  slots_.push_back(
-    {std::move(frame), false, bytes, {}, std::move(watch), {}, {}});
+                             std::shared_ptr<client_watch> watch,
+                             body_hold hold) {
+  slots_.push_back({std::move(frame),
+                    false,
+                    bytes,
+                    {},
+                    std::move(watch),
+                    {},
+                    {},
+                    std::move(hold)});
   bytes_ += bytes;
   return first_ + slots_.size() - 1;
 }
@@ -17,7 +24,7 @@ std::uint64_t pipeline::open(response_frame frame, std::size_t bytes,
 void pipeline::insert(std::string bytes) {
   bytes_ += bytes.size();
   auto size = bytes.size();
-  slots_.push_back({{}, true, size, std::move(bytes), {}, {}, {}});
+  slots_.push_back({{}, true, size, std::move(bytes), {}, {}, {}, {}});
 }
 
 void pipeline::answer(std::uint64_t number, const response& what,
@@ -41,6 +48,7 @@ void pipeline::answer(std::uint64_t number, const response& what,
     }
   }
   slot.watch.reset();
+  slot.hold.release();
   slot.ready = true;
   bytes_ += slot.text.size() - slot.bytes;
   slot.bytes = slot.text.size();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "http/body_room.hpp"
 #include "http/message.hpp"
 #include "http/response_writer.hpp"
 
@@ -20,9 +21,11 @@ namespace tidegate::http {
 class pipeline {
 public:
   /// Adds a request and returns its number. `bytes` is what it counts for until
-  /// it is answered, `watch` who waits for that, or null.
+  /// it is answered, `watch` who waits for that, or null, and `hold` what room
+  /// it has until then.
   std::uint64_t open(response_frame frame, std::size_t bytes,
-                     std::shared_ptr<client_watch> watch = {});
+                     std::shared_ptr<client_watch> watch = {},
+                     body_hold hold = {});
 
   /// Adds bytes that go out between the answers around them.
   void insert(std::string bytes);
@@ -80,6 +83,7 @@ private:
     std::shared_ptr<client_watch> watch;
     std::shared_ptr<loss_notice> notice;
     std::shared_ptr<body_stream> stream;
+    body_hold hold;
   };
 
   std::deque<slot> slots_;

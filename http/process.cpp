@@ -39,6 +39,10 @@ namespace {
 /// What the events that a stream can go back to take in memory.
 constexpr std::size_t event_bytes_max = std::size_t{16} * 1024 * 1024;
 
+/// Most changes that may wait for the disk, which take some 2 KiB each beside
+/// their payloads.
+constexpr std::uint64_t backlog_max = 30'000;
+
 /// How long clients get to read their last answers.
 constexpr auto close_timeout = std::chrono::seconds{5};
 
@@ -248,6 +252,7 @@ std::optional<std::string> running_server::start_service() {
   options.transport = client_;
   options.random = draw_random;
   options.in_flight_max = options_.in_flight_max;
+  options.backlog_max = backlog_max;
   options.make_secret = make_signing_secret;
   options.listener = event_log_;
   if (log_.writes(log_severity::debug))

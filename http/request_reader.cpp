@@ -262,6 +262,14 @@ bool request_reader::is_too_large(std::size_t body_bytes_max) const {
   return length && *length > body_bytes_max;
 }
 
+std::uint64_t request_reader::announced() const {
+  return impl_->parser_->content_length().value_or(0);
+}
+
+std::size_t request_reader::body_bytes() const {
+  return impl_->in_body_ ? impl_->parser_->get().body().size() : 0;
+}
+
 bool request_reader::expects_continue() const {
   return impl_->find(beast::http::field::expect).has_value() && !is_http_1_0();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,6 +69,12 @@ public:
 
   /// Whether the body is announced to be larger than `body_bytes_max`.
   bool is_too_large(std::size_t body_bytes_max) const;
+
+  /// Returns how large the body is said to be, 0 where that is not said.
+  std::uint64_t announced() const;
+
+  /// Returns how much of the body has come.
+  std::size_t body_bytes() const;
 
   /// Whether the client waits for `100 Continue` before it sends the body.
   bool expects_continue() const;

@@ -66,12 +66,14 @@ target_sources(tidegate_http_api PRIVATE ${dashboard_files})
 add_library(tidegate_http_server
   body_stream.cpp
   listener.cpp
+  body_room.cpp
   pipeline.cpp
   request_reader.cpp
   response_writer.cpp
   server.cpp
   server_tls.cpp
   session.cpp
+  session_room.cpp
   session_ends.cpp
   worker.cpp)
 target_link_libraries(tidegate_http_server

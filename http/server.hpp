@@ -44,6 +44,12 @@ struct server_options {
   /// The same for many jobs at once, where it is more.
   std::size_t batch_bytes_max = 16 * 1024 * 1024;
 
+  /// Bytes of bodies that are being read or wait for their answer, over all
+  /// connections: those of publishes, with something for each, and whatever is
+  /// large. Beyond: 503, or where even the largest body would find it full,
+  /// room for two of that size.
+  std::size_t bodies_bytes_max = 32 * 1024 * 1024;
+
   /// Requests of one connection that are waiting for their answer; at the bound
   /// nothing more is read from it.
   std::size_t pipeline_max = 64;

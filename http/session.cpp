@@ -134,6 +134,8 @@ bool session::step() {
       }
       if (!request_until_ && !reader_.is_idle())
         request_until_ = clock::now() + home_->core->options.request_timeout;
+      if (reader_.body_bytes() > 0 && !make_room())
+        return false;
       read();
       return false;
     case request_reader::step::head:
@@ -172,12 +174,19 @@ void session::on_head() {
   if (reader_.is_too_large(body_bytes_max))
     return refuse(make_problem(problem::payload_too_large, {}, frame_.family),
                   false);
+  if (!make_room())
+    return;
   if (reader_.has_body() && reader_.expects_continue() && !reader_.has_unread())
     pipeline_.insert("HTTP/1.1 100 Continue\r\n\r\n");
   reader_.read_body(body_bytes_max);
 }
 
 void session::on_request() {
+  if (!has_room(*admitted_.route.route, reader_.body_bytes()))
+    return refuse(make_problem(problem::overloaded,
+                               "More is being published than can be stored",
+                               frame_.family),
+                  true);
   request what{std::move(admitted_.route),
                std::move(admitted_.who),
                std::move(admitted_.trace),
@@ -194,8 +203,8 @@ void session::on_request() {
     what.watch = std::make_shared<client_watch>();
   auto reads = what.route.route->method == "GET" || what.watch;
   auto family = frame_.family;
-  auto number = open_slot(reads ? assumed_answer : what.body.size(),
-                          what.watch);
+  auto number = open_slot(reads ? assumed_answer : what.body.size(), what.watch,
+                          std::exchange(hold_, {}));
   home_->core->requests->handle(std::move(what),
                                 responder{shared_from_this(), number, family});
   if (end_of_stream_)
@@ -210,6 +219,7 @@ std::size_t session::body_limit(const route& where) const {
 }
 
 void session::refuse(response what, bool rest_is_known) {
+  hold_.release();
   if (!rest_is_known)
     frame_.keep_alive = false;
   reader_.next();
@@ -225,10 +235,12 @@ bool session::may_take_request() const {
 }
 
 std::uint64_t session::open_slot(std::size_t bytes,
-                                 std::shared_ptr<client_watch> watch) {
+                                 std::shared_ptr<client_watch> watch,
+                                 body_hold hold) {
   if (!frame_.keep_alive)
     state_ = state::ending;
-  return pipeline_.open(std::exchange(frame_, {}), bytes, std::move(watch));
+  return pipeline_.open(std::exchange(frame_, {}), bytes, std::move(watch),
+                        std::move(hold));
 }
 
 // -- writing ------------------------------------------------------------------

@@ -99,6 +99,14 @@ private:
   /// Returns how many bytes of a body are taken there.
   std::size_t body_limit(const route& where) const;
 
+  /// Sees to it that there is room for the body as far as it is known, before
+  /// all of it is there. Refuses the request where there is none.
+  bool make_room();
+
+  /// Sees to it that there is room for the request that is there. What has to
+  /// get through so that there is room again, such as acks, takes none.
+  bool has_room(const route& where, std::size_t bytes);
+
   /// Answers instead of the handler. Ends the connection if there are bytes
   /// that belong to the request and were not read.
   void refuse(response what, bool rest_is_known);
@@ -106,7 +114,8 @@ private:
   bool may_take_request() const;
 
   std::uint64_t open_slot(std::size_t bytes,
-                          std::shared_ptr<client_watch> watch = {});
+                          std::shared_ptr<client_watch> watch = {},
+                          body_hold hold = {});
 
   // -- writing ----------------------------------------------------------------
 
@@ -165,6 +174,7 @@ private:
   /// Of the request that is being read, from its head on.
   response_frame frame_;
   admission admitted_;
+  body_hold hold_;
 
   /// Bytes that were read while `paused_`.
   std::size_t ahead_ = 0;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "http/body_room.hpp"
 #include "http/response_writer.hpp"
 #include "http/server.hpp"
 
@@ -51,13 +53,16 @@ private:
 struct server_core {
   server_core(server_options with, std::shared_ptr<handler> what)
     : options(std::move(with)), requests(std::move(what)),
-      connections(options.connections_max) {
+      connections(options.connections_max),
+      bodies(std::max({options.bodies_bytes_max, 2 * options.body_bytes_max,
+                       2 * options.batch_bytes_max})) {
     // nop
   }
 
   const server_options options;
   const std::shared_ptr<handler> requests;
   connection_count connections;
+  body_room bodies;
 };
 
 /// The connections of one `io_context`. Everything but `context` and `core` is

@@ -35,6 +35,7 @@ tidegate_add_test(http_server_test
     response_writer_test.cpp
     server_ending_test.cpp
     server_limits_test.cpp
+    server_room_test.cpp
     server_streams_test.cpp
     server_test.cpp
     server_tls_test.cpp

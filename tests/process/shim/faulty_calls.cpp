@@ -81,6 +81,9 @@ auto judged(kind what, Call call, Half half, decltype(call()) whole)
       rules().die();
     case action::lie:
       return whole;
+    case action::slow:
+      usleep(500'000);
+      return call();
     case action::full:
       errno = ENOSPC;
       return -1;

@@ -61,6 +61,7 @@ constexpr std::pair<std::string_view, action> actions[] = {
   {"fail", action::fail},
   {"tear", action::tear},
   {"lie", action::lie},
+  {"slow", action::slow},
 };
 
 action parse_action(std::string_view name) {

@@ -38,6 +38,8 @@ enum class action {
   tear,
   /// the call is not made and succeeds
   lie,
+  /// the call is made half a second later
+  slow,
 };
 
 /// One line of the control file: `ACTION KIND FIRST COUNT`, by the names of the

@@ -25,7 +25,7 @@ export class Faults {
   /**
    * From now on the `at`-th call of this kind (write and sync of the log,
    * checkpoint, all of which are disk; send_out, send_in) and `count` in all (0:
-   * every later one) go wrong: kill_before, kill_after, full, fail, tear or lie.
+   * every later one) go wrong: kill_before, kill_after, full, fail, tear, lie or slow.
    */
   arm(action, kind, { at = 1, count = 1 } = {}) {
     this.armAll([[action, kind, at, count]]);
