@@ -5,6 +5,7 @@
 //   node tests/bench/run.mjs watch build/release    (or ./dev bench watch)
 //   node tests/bench/run.mjs count build/release    (or ./dev bench count)
 //   node tests/bench/run.mjs backlog build/release  (or ./dev bench backlog)
+//   node tests/bench/run.mjs overload build/release (or ./dev bench overload)
 //
 // Everything shares the cores, so figures are to compare with others from the same
 // machine. Data is put beside the build, not in /tmp, which may be memory.
@@ -15,12 +16,13 @@ import { resolve } from 'node:path';
 
 import * as backlog from './backlog.mjs';
 import * as count from './count.mjs';
+import * as overload from './overload.mjs';
 import * as pull from './pull.mjs';
 import * as push from './push.mjs';
 import * as watch from './watch.mjs';
 
 const repetitions = Number(process.env.BENCH_REPETITIONS ?? 3);
-const benchmarks = { push, pull, watch, count, backlog };
+const benchmarks = { push, pull, watch, count, backlog, overload };
 
 const [what = 'push', buildDirectory = 'build/release'] = process.argv.slice(2);
 
