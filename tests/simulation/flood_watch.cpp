@@ -36,15 +36,16 @@ std::optional<std::string> flood_watch::begin(const delivery& what,
                                               steady_time now) {
   settle(now);
   auto wrong = judge(what, now);
-  if (wrong) {
-    // Perhaps it is what has been answered at this very instant.
-    auto later = *this;
-    later.settle(now + duration{1});
-    wrong = later.judge(what, now);
-  }
+  // Perhaps it is what has been answered at this very instant, with or without
+  // what was answered to those that went out in it.
+  if (wrong)
+    wrong = judge_after(what, now, [](const answered&) { return true; });
+  if (wrong)
+    wrong = judge_after(what, now,
+                        [now](const answered& x) { return x.begun != now; });
   probe_out_ = probe_out_ || what.probe;
   auto late = answer.latency > what.timeout;
-  answered next{what.probe, late ? std::uint16_t{0} : answer.status, {}};
+  answered next{now, what.probe, late ? std::uint16_t{0} : answer.status, {}};
   if (is_not_now(next.status))
     next.wait = wait_of(answer);
   coming_.emplace(now + std::min(answer.latency, what.timeout), next);
@@ -62,6 +63,17 @@ std::optional<std::string> flood_watch::judge(const delivery& what,
   if (probe_out_)
     return "a second probe goes out beside the first one";
   return std::nullopt;
+}
+
+template <class Predicate>
+std::optional<std::string> flood_watch::judge_after(const delivery& what,
+                                                    steady_time now,
+                                                    Predicate counts) const {
+  auto later = *this;
+  std::erase_if(later.coming_,
+                [&](const auto& x) { return !counts(x.second); });
+  later.settle(now + duration{1});
+  return later.judge(what, now);
 }
 
 void flood_watch::forget() {

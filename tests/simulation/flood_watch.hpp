@@ -28,6 +28,7 @@ public:
 
 private:
   struct answered {
+    steady_time begun{};
     bool probe = false;
     std::uint16_t status = 0;
 
@@ -37,6 +38,11 @@ private:
 
   /// Returns what is wrong with a delivery that begins, or nothing.
   std::optional<std::string> judge(const delivery& what, steady_time now) const;
+
+  /// The same, where what is answered at `now` and `counts` is there already.
+  template <class Predicate>
+  std::optional<std::string>
+  judge_after(const delivery& what, steady_time now, Predicate counts) const;
 
   /// Takes in what was answered before `now`.
   void settle(steady_time now);
