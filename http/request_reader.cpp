@@ -24,8 +24,6 @@ constexpr std::size_t read_bytes_max = 64 * 1024;
 
 problem problem_of(beast::error_code code) {
   namespace http = beast::http;
-  if (code == http::error::header_limit)
-    return problem::headers_too_large;
   if (code == http::error::body_limit || code == http::error::buffer_overflow)
     return problem::payload_too_large;
   return problem::bad_request;
