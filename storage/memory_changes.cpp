@@ -39,31 +39,31 @@ std::optional<error> memory_changes::apply_one(const insert_queue& what,
 std::optional<error> memory_changes::apply_one(const update_queue& what,
                                                commit_answer&) {
   return change_queue(what.id, [&](queue_record& queue) {
-    queue.settings = what.settings;
-    queue.paused = what.paused;
-    queue.paused_since = what.paused_since;
-    queue.updated_at = what.updated_at;
+    set(queue.settings, what.settings);
+    set(queue.paused, what.paused);
+    set(queue.paused_since, what.paused_since);
+    set(queue.updated_at, what.updated_at);
   });
 }
 
 std::optional<error> memory_changes::apply_one(const update_gate& what,
                                                commit_answer&) {
   return change_queue(what.id,
-                      [&](queue_record& queue) { queue.gate = what.gate; });
+                      [&](queue_record& queue) { set(queue.gate, what.gate); });
 }
 
 std::optional<error> memory_changes::apply_one(const update_rate& what,
                                                commit_answer&) {
   return change_queue(what.id,
-                      [&](queue_record& queue) { queue.rate = what.rate; });
+                      [&](queue_record& queue) { set(queue.rate, what.rate); });
 }
 
 std::optional<error> memory_changes::apply_one(const update_secrets& what,
                                                commit_answer&) {
   return change_queue(what.id, [&](queue_record& queue) {
-    queue.secret = what.secret;
-    queue.previous_secret = what.previous_secret;
-    queue.previous_secret_until = what.previous_secret_until;
+    set(queue.secret, what.secret);
+    set(queue.previous_secret, what.previous_secret);
+    set(queue.previous_secret_until, what.previous_secret_until);
   });
 }
 

@@ -2,9 +2,10 @@
 
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace tidegate {
 class memory_changes {
 public:
   explicit memory_changes(memory_contents& where) : where_(where) {
-    // nop
+    constexpr std::size_t usual_steps = 16;
+    undo_.reserve(usual_steps);
   }
 
   memory_changes(const memory_changes&) = delete;
@@ -25,7 +27,7 @@ public:
 
   ~memory_changes() {
     for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)
-      (*undo)();
+      (*undo)->take_back();
   }
 
   void keep() {
@@ -63,19 +65,19 @@ private:
   static error refusal(std::string message);
   static error no_queue(queue_id id);
 
-  /// Returns the live job that `what` is about with its changes and the entry,
-  /// nothing where its queue has no such live job.
-  std::optional<job_record>
-  changed(const job& what, const std::optional<history_entry>& entry) const;
-
-  /// Removes an ended job from the ended ones and from the counters of its
-  /// queue. Returns it, or nothing where there is none.
-  std::optional<job_record> take_ended(queue_id queue, job_seq seq,
-                                       commit_answer& answer);
-
   /// Returns the live job that `what` names, null where its queue has no such
   /// live job.
-  const job_record* live(job_id what) const;
+  job_record* live(job_id what);
+
+  /// Returns an ended job, null where the queue has no such one.
+  job_record* ended(queue_id queue, job_seq seq);
+
+  /// Adds to the history of a job.
+  void add_entry(job_record& row, const std::optional<history_entry>& entry);
+
+  /// Takes an ended job off the counters of its queue and off those that may be
+  /// removed.
+  void take_off(const job& ended, commit_answer& answer);
 
   /// Returns the job, live or ended, that keeps `added` out by its key. Where
   /// that has held it since before `key_since`, it loses the key.
@@ -84,9 +86,9 @@ private:
   /// Takes the key away from a job that has one.
   void release_key(job_seq holder);
 
-  /// Counts an update of a message that has not been made yet, if it hands the
-  /// message out.
-  void count_receive(const update_job& what);
+  /// Counts an update of a message that was `before`, if it hands the message
+  /// out.
+  void count_receive(const update_job& what, const job& before);
 
   /// Counts a delivery for the usage, if `entry` tells of one.
   void count_delivery(queue_id queue,
@@ -96,25 +98,24 @@ private:
   template <class F>
   void change_usage(std::int64_t day, queue_id queue, api_key_id by, F change);
 
-  /// Applies `change` to a pull queue, or says that there is none.
+  /// Calls `change` with a pull queue, or says that there is none.
   template <class F>
   maybe_error change_pull_queue(queue_id id, F change) {
     auto present = where_.queues.find(id);
     if (present == where_.queues.end()
         || present->second.kind != queue_kind::pull)
       return no_queue(id);
-    return change_queue(id, change);
+    change(present->second);
+    return std::nullopt;
   }
 
-  /// Applies `change` to a queue, or says that there is none.
+  /// Calls `change` with a queue, or says that there is none.
   template <class F>
   maybe_error change_queue(queue_id id, F change) {
     auto present = where_.queues.find(id);
     if (present == where_.queues.end())
       return no_queue(id);
-    auto queue = present->second;
-    change(queue);
-    set(where_.queues, id, std::move(queue));
+    change(present->second);
     return std::nullopt;
   }
 
@@ -129,35 +130,95 @@ private:
       set(table, key, std::nullopt);
   }
 
-  /// Sets or removes one row and remembers what was there.
+  // -- what can be taken back -------------------------------------------------
+
+  /// How to take one change back. Rows stay where they are in memory, so a step
+  /// may refer to one: by the time that it is taken, all later ones have been.
+  class step {
+  public:
+    virtual ~step() = default;
+    virtual void take_back() = 0;
+  };
+
+  template <class F>
+  class step_of : public step {
+  public:
+    explicit step_of(F&& f) : what(std::move(f)) {
+      // nop
+    }
+
+    void take_back() override {
+      what();
+    }
+
+    F what;
+  };
+
+  /// Puts back a row that has been taken out, if one has.
   template <class Table>
-  void set(Table& table, typename Table::key_type key,
+  struct put_back {
+    Table* table;
+    typename Table::node_type row{};
+
+    void operator()() {
+      table->insert(std::move(row));
+    }
+  };
+
+  /// Notes how to take back the change that is made next. Returns the note.
+  template <class F>
+  F& on_undo(F what) {
+    auto added = std::make_unique<step_of<F>>(std::move(what));
+    auto& note = added->what;
+    undo_.push_back(std::move(added));
+    return note;
+  }
+
+  /// Sets or removes one row.
+  template <class Table>
+  void set(Table& table, const typename Table::key_type& key,
            std::optional<typename Table::mapped_type> value) {
-    std::optional<typename Table::mapped_type> old;
-    if (auto present = table.find(key); present != table.end())
-      old = present->second;
-    undo_.push_back([&table, key, old] { assign(table, key, old); });
-    assign(table, key, value);
+    auto present = table.find(key);
+    if (present == table.end()) {
+      if (!value)
+        return;
+      on_undo([&table, key] { table.erase(key); });
+      table.emplace(key, std::move(*value));
+    } else if (value) {
+      set(present->second, std::move(*value));
+    } else {
+      auto& note = on_undo(put_back<Table>{&table});
+      note.row = table.extract(present);
+    }
   }
 
-  /// Sets one variable and remembers what was there.
+  /// Remembers what a variable is, which is about to change.
   template <class T>
-  void set(T& variable, T value) {
-    undo_.push_back([&variable, old = variable] { variable = old; });
-    variable = value;
+  void remember(T& variable) {
+    on_undo(
+      [&variable, old = variable]() mutable { variable = std::move(old); });
   }
 
+  /// Sets one variable.
+  template <class T>
+  void set(T& variable, std::type_identity_t<T> value) {
+    remember(variable);
+    variable = std::move(value);
+  }
+
+  void count(std::uint64_t& sum) {
+    set(sum, sum + 1);
+  }
+
+  /// Moves a row that is there from one table to another.
   template <class Table>
-  static void assign(Table& table, const typename Table::key_type& key,
-                     const std::optional<typename Table::mapped_type>& value) {
-    if (value)
-      table.insert_or_assign(key, *value);
-    else
-      table.erase(key);
+  void move_row(Table& from, Table& to, typename Table::key_type key) {
+    on_undo([&from, &to, key] { from.insert(to.extract(key)); });
+    to.insert(from.extract(key));
   }
 
   memory_contents& where_;
-  std::vector<std::function<void()>> undo_;
+  std::vector<std::unique_ptr<step>> undo_;
 };
 
 } // namespace tidegate

@@ -21,25 +21,34 @@ void forget_end(job& stored) {
 
 } // namespace
 
-std::optional<job_record>
-memory_changes::changed(const job& what,
-                        const std::optional<history_entry>& entry) const {
-  auto* present = live(what.id);
-  if (!present)
-    return std::nullopt;
-  auto next = *present;
-  change(next.job, what);
-  if (entry)
-    add(next, *entry);
-  return next;
-}
-
-const job_record* memory_changes::live(job_id what) const {
+job_record* memory_changes::live(job_id what) {
   auto present = where_.live.find(what.seq);
   if (present == where_.live.end()
       || present->second.job.id.queue != what.queue)
     return nullptr;
   return &present->second;
+}
+
+job_record* memory_changes::ended(queue_id queue, job_seq seq) {
+  auto present = where_.ended.find(seq);
+  if (present == where_.ended.end() || present->second.job.id.queue != queue)
+    return nullptr;
+  return &present->second;
+}
+
+void memory_changes::add_entry(job_record& row,
+                               const std::optional<history_entry>& entry) {
+  if (!entry)
+    return;
+  // Of a long history one entry is dropped, which takes more to take back.
+  if (row.history.size() < history_max)
+    on_undo([&row, kept = row.history.size()] { row.history.resize(kept); });
+  else
+    on_undo([&row, old = row.history, dropped = row.history_dropped]() mutable {
+      row.history = std::move(old);
+      row.history_dropped = dropped;
+    });
+  add(row, *entry);
 }
 
 // -- usage --------------------------------------------------------------------
@@ -48,33 +57,33 @@ template <class F>
 void memory_changes::change_usage(std::int64_t day, queue_id queue,
                                   api_key_id by, F change) {
   memory_contents::usage_key key{day, queue, by};
-  usage_record next;
-  next.project = where_.queues.at(queue).project;
-  next.queue = queue;
-  next.key = by;
-  next.day = day;
-  if (auto present = where_.usage.find(key); present != where_.usage.end())
-    next = present->second;
-  change(next);
-  set(where_.usage, key, next);
+  auto row = where_.usage.find(key);
+  if (row == where_.usage.end()) {
+    usage_record added;
+    added.project = where_.queues.at(queue).project;
+    added.queue = queue;
+    added.key = by;
+    added.day = day;
+    set(where_.usage, key, std::move(added));
+    row = where_.usage.find(key);
+  }
+  change(row->second);
 }
 
 void memory_changes::count_delivery(queue_id queue,
                                     const std::optional<history_entry>& entry) {
   if (is_outcome(entry))
     change_usage(day_of(entry->at), queue, api_key_id{},
-                 [](usage_record& sum) { ++sum.deliveries; });
+                 [this](usage_record& sum) { count(sum.deliveries); });
 }
 
-void memory_changes::count_receive(const update_job& what) {
-  if (!may_be_receive(what.job, what.entry))
-    return;
+void memory_changes::count_receive(const update_job& what, const job& before) {
   auto id = what.job.id;
-  auto* before = live(id);
-  if (before && where_.queues.at(id.queue).kind == queue_kind::pull
-      && what.job.deliveries > before->job.deliveries)
+  if (may_be_receive(what.job, what.entry)
+      && what.job.deliveries > before.deliveries
+      && where_.queues.at(id.queue).kind == queue_kind::pull)
     change_usage(day_of(what.job.waits_since), id.queue, api_key_id{},
-                 [](usage_record& sum) { ++sum.receives; });
+                 [this](usage_record& sum) { count(sum.receives); });
 }
 
 // -- publish ------------------------------------------------------------------
@@ -97,20 +106,21 @@ std::optional<error> memory_changes::apply_one(const insert_job& what,
     set(where_.keys, key, added.id.seq);
     set(where_.held_keys, added.id.seq, key);
   }
-  auto stored = added;
-  forget_end(stored);
-  take_source(stored, added);
-  set(where_.live, added.id.seq, job_record{stored, {}, 0});
+  job_record row{added, {}, 0};
+  forget_end(row.job);
+  take_source(row.job, added);
+  set(where_.live, added.id.seq, std::move(row));
   set(where_.last_job, std::max(where_.last_job, added.id.seq));
   change_usage(day_of(added.created_at), added.id.queue, what.by,
                [&](usage_record& sum) {
-                 ++sum.publishes;
-                 sum.bytes += added.payload.bytes().size();
+                 count(sum.publishes);
+                 set(sum.bytes, sum.bytes + added.payload.bytes().size());
                });
   if (where_.queues.at(added.id.queue).kind == queue_kind::push)
     return std::nullopt;
-  return change_queue(added.id.queue,
-                      [](queue_record& queue) { ++queue.totals.published; });
+  return change_queue(added.id.queue, [&](queue_record& queue) {
+    count(queue.totals.published);
+  });
 }
 
 const job* memory_changes::key_holder(const insert_job& added) {
@@ -143,11 +153,13 @@ std::optional<error> memory_changes::apply_one(const update_job& what,
                                                commit_answer&) {
   if (has_ended(what.job))
     return wrong_status(what.job);
-  auto next = changed(what.job, what.entry);
-  if (!next)
+  auto* row = live(what.job.id);
+  if (!row)
     return not_live(what.job);
-  count_receive(what);
-  set(where_.live, what.job.id.seq, std::move(next));
+  count_receive(what, row->job);
+  remember(row->job);
+  change(row->job, what.job);
+  add_entry(*row, what.entry);
   count_delivery(what.job.id.queue, what.entry);
   return std::nullopt;
 }
@@ -156,58 +168,57 @@ std::optional<error> memory_changes::apply_one(const end_job& what,
                                                commit_answer&) {
   if (!has_ended(what.job))
     return wrong_status(what.job);
-  auto next = changed(what.job, what.entry);
-  if (!next)
+  auto* row = live(what.job.id);
+  if (!row)
     return not_live(what.job);
-  auto& job = next->job;
+  auto id = what.job.id;
+  auto& job = row->job;
+  remember(job);
+  change(job, what.job);
   job.dead_reason = what.job.dead_reason;
   job.ended_at = what.job.ended_at;
   job.remove_at = what.job.remove_at;
   job.dead_letter = what.job.dead_letter;
-  if (job.remove_at)
-    set(where_.removals, {*job.remove_at, job.id.seq}, job.id);
-  set(where_.live, job.id.seq, std::nullopt);
-  set(where_.ended, job.id.seq, next);
-  count_delivery(job.id.queue, what.entry);
-  return change_queue(job.id.queue, [&](queue_record& queue) {
-    ++(job.status == job_status::dead ? queue.dead : queue.completed);
+  add_entry(*row, what.entry);
+  if (what.job.remove_at)
+    set(where_.removals, {*what.job.remove_at, id.seq}, job.id);
+  move_row(where_.live, where_.ended, id.seq);
+  count_delivery(id.queue, what.entry);
+  return change_queue(id.queue, [&](queue_record& queue) {
+    count(what.job.status == job_status::dead ? queue.dead : queue.completed);
   });
 }
 
 // -- another life, or none ----------------------------------------------------
 
-std::optional<job_record>
-memory_changes::take_ended(queue_id queue, job_seq seq, commit_answer& answer) {
-  auto present = where_.ended.find(seq);
-  if (present == where_.ended.end() || present->second.job.id.queue != queue)
-    return std::nullopt;
-  auto taken = present->second;
-  auto& job = taken.job;
-  if (job.remove_at)
-    set(where_.removals, {*job.remove_at, seq}, std::nullopt);
-  set(where_.ended, seq, std::nullopt);
-  auto dead = job.status == job_status::dead;
+void memory_changes::take_off(const job& ended, commit_answer& answer) {
+  if (ended.remove_at)
+    set(where_.removals, {*ended.remove_at, ended.id.seq}, std::nullopt);
+  auto dead = ended.status == job_status::dead;
   ++(dead ? answer.dead : answer.completed);
-  change_queue(queue, [&](queue_record& counted) {
-    --(dead ? counted.dead : counted.completed);
+  change_queue(ended.id.queue, [&](queue_record& queue) {
+    auto& sum = dead ? queue.dead : queue.completed;
+    set(sum, sum - 1);
   });
-  return taken;
 }
 
 std::optional<error> memory_changes::apply_one(const revive_job& what,
                                                commit_answer& answer) {
   if (has_ended(what.job))
     return wrong_status(what.job);
-  auto next = take_ended(what.job.id.queue, what.job.id.seq, answer);
-  if (!next)
+  auto* row = ended(what.job.id.queue, what.job.id.seq);
+  if (!row)
     return std::nullopt;
-  change(next->job, what.job);
-  forget_end(next->job);
-  change_life(next->job, what.job);
+  take_off(row->job, answer);
+  auto& job = row->job;
+  remember(job);
+  change(job, what.job);
+  forget_end(job);
+  change_life(job, what.job);
   if (!what.entry.replaced.bytes().empty())
-    next->job.payload = what.job.payload;
-  add(*next, what.entry);
-  set(where_.live, what.job.id.seq, next);
+    job.payload = what.job.payload;
+  add_entry(*row, what.entry);
+  move_row(where_.ended, where_.live, what.job.id.seq);
   answer.done = true;
   return std::nullopt;
 }
@@ -215,14 +226,16 @@ std::optional<error> memory_changes::apply_one(const revive_job& what,
 std::optional<error> memory_changes::apply_one(const remove_jobs& what,
                                                commit_answer& answer) {
   for (auto seq : what.seqs) {
-    auto gone = take_ended(what.id, seq, answer).has_value();
-    if (live({what.id, seq, 0})) {
-      gone = true;
+    if (auto* row = ended(what.id, seq)) {
+      take_off(row->job, answer);
+      set(where_.ended, seq, std::nullopt);
+    } else if (live({what.id, seq, 0})) {
       set(where_.live, seq, std::nullopt);
       ++answer.live;
+    } else {
+      continue;
     }
-    if (gone)
-      release_key(seq);
+    release_key(seq);
   }
   return std::nullopt;
 }

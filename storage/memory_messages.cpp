@@ -9,17 +9,17 @@ namespace tidegate {
 std::optional<error> memory_changes::apply_one(const update_pull_settings& what,
                                                commit_answer&) {
   return change_pull_queue(what.id, [&](queue_record& queue) {
-    queue.pull = what.settings;
-    queue.updated_at = what.updated_at;
+    set(queue.pull, what.settings);
+    set(queue.updated_at, what.updated_at);
   });
 }
 
 std::optional<error> memory_changes::apply_one(const update_pull_totals& what,
                                                commit_answer&) {
   return change_pull_queue(what.id, [&](queue_record& queue) {
-    auto published = queue.totals.published;
-    queue.totals = what.totals;
-    queue.totals.published = published;
+    auto next = what.totals;
+    next.published = queue.totals.published;
+    set(queue.totals, next);
   });
 }
 
@@ -30,13 +30,12 @@ std::optional<error> memory_changes::apply_one(const move_message& what,
   auto* present = live(what.job.id);
   if (!present || !where_.queues.contains(what.to))
     return std::nullopt;
-  auto next = *present;
-  change(next.job, what.job);
-  change_life(next.job, what.job);
-  next.job.id.queue = what.to;
-  if (what.entry)
-    add(next, *what.entry);
-  set(where_.live, what.job.id.seq, next);
+  auto& job = present->job;
+  remember(job);
+  change(job, what.job);
+  change_life(job, what.job);
+  job.id.queue = what.to;
+  add_entry(*present, what.entry);
   answer.done = true;
   return std::nullopt;
 }
@@ -53,9 +52,8 @@ std::optional<error> memory_changes::apply_one(const hand_over& what,
     return reason;
   if (auto reason = apply_one(what.next, answer))
     return reason;
-  auto ended = where_.ended.at(what.message.id.seq);
-  ended.job.published = outcome_of(what.next, answer.existing, what.queue_name);
-  set(where_.ended, what.message.id.seq, std::move(ended));
+  set(where_.ended.at(what.message.id.seq).job.published,
+      outcome_of(what.next, answer.existing, what.queue_name));
   answer.done = true;
   return std::nullopt;
 }
