@@ -27,6 +27,7 @@ struct options {
   std::uint64_t jobs = 10'000;
   std::size_t connections = 64;
   std::size_t size = 300;
+  std::size_t spread = 1;
   double rate = 0;
 
   /// Whether publishes may be refused.
@@ -37,21 +38,28 @@ struct options {
 class request_writer {
 public:
   explicit request_writer(const options& with)
-    : posts_(with.port, with.path, with.key),
-      tail_(with.extra.empty() ? "}" : "," + with.extra + "}"),
+    : tail_(with.extra.empty() ? "}" : "," + with.extra + "}"),
       size_(with.size) {
-    // nop
+    for (std::size_t i = 0; i < with.spread; ++i)
+      posts_.emplace_back(with.port, path_of(with.path, i), with.key);
   }
 
   std::string write(std::uint64_t number, std::uint64_t sent_us) const {
     auto payload = "{\"bench\":" + std::to_string(number)
                    + ",\"sent\":" + std::to_string(sent_us) + ",\"fill\":\"";
     payload.append(size_ - std::min(size_, payload.size() + 2), 'x');
-    return posts_.write("{\"payload\":" + payload + "\"}" + tail_);
+    return posts_[number % posts_.size()].write("{\"payload\":" + payload
+                                                + "\"}" + tail_);
   }
 
 private:
-  post_writer posts_;
+  static std::string path_of(std::string path, std::size_t number) {
+    if (auto at = path.find("{}"); at != std::string::npos)
+      path.replace(at, 2, std::to_string(number));
+    return path;
+  }
+
+  std::vector<post_writer> posts_;
   std::string tail_;
   std::size_t size_;
 };
@@ -191,6 +199,9 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", with.jobs)->check(CLI::PositiveNumber);
   app.add_option("--connections", with.connections)->check(CLI::PositiveNumber);
   app.add_option("--size", with.size, "bytes of a payload");
+  app
+    .add_option("--spread", with.spread, "numbers for {} in the path, in turn")
+    ->check(CLI::PositiveNumber);
   app.add_option("--rate", with.rate, "jobs/s; 0: as fast as they are taken");
   app.add_flag("--overload", with.overload, "publishes may be refused");
   CLI11_PARSE(app, argc, argv);

@@ -6,6 +6,9 @@
 //   node tests/bench/run.mjs count build/release    (or ./dev bench count)
 //   node tests/bench/run.mjs backlog build/release  (or ./dev bench backlog)
 //   node tests/bench/run.mjs overload build/release (or ./dev bench overload)
+//   node tests/bench/run.mjs limit build/release    (or ./dev bench limit)
+//   node tests/bench/run.mjs queues build/release   (or ./dev bench queues)
+//   node tests/bench/run.mjs stalls build/release   (or ./dev bench stalls)
 //
 // Everything shares the cores, so figures are to compare with others from the same
 // machine. Data is put beside the build, not in /tmp, which may be memory.
@@ -16,13 +19,18 @@ import { resolve } from 'node:path';
 
 import * as backlog from './backlog.mjs';
 import * as count from './count.mjs';
+import * as limit from './limit.mjs';
 import * as overload from './overload.mjs';
 import * as pull from './pull.mjs';
 import * as push from './push.mjs';
+import * as queues from './queues.mjs';
+import * as stalls from './stalls.mjs';
 import * as watch from './watch.mjs';
 
 const repetitions = Number(process.env.BENCH_REPETITIONS ?? 3);
-const benchmarks = { push, pull, watch, count, backlog, overload };
+const benchmarks = {
+  push, pull, watch, count, backlog, overload, limit, queues, stalls,
+};
 
 const [what = 'push', buildDirectory = 'build/release'] = process.argv.slice(2);
 
