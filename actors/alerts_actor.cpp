@@ -1,7 +1,6 @@
 #include "actors/alerts_actor.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <caf/result.hpp>
@@ -57,8 +56,8 @@ alerts::figures to_figures(const queue_metrics& what) {
                    ? counts.pending + counts.processing + counts.awaiting_ack
                    : counts.pending + counts.scheduled;
   result.oldest_age = what.oldest_age;
-  if (what.gates[static_cast<std::size_t>(gate_state::open)] == 0)
-    result.shut_for = what.counters.held;
+  result.shut_since = what.shut_since;
+  result.held_until = what.held_until;
   return result;
 }
 
@@ -111,6 +110,10 @@ void alerts_state::advance() {
     begin_look(now);
   if (next_ask_ && now.steady >= *next_ask_)
     ask_more();
+  if (recount_at_ && now.steady >= *recount_at_) {
+    recount_at_.reset();
+    recount_next();
+  }
   arm_timer(now);
 }
 
@@ -127,6 +130,7 @@ void alerts_state::arm_timer(moment now) {
   if (remembers_ && !looking_ && looks_at_queues(options_.settings))
     wake(next_look_);
   wake(next_ask_);
+  wake(recount_at_);
   if (at)
     timer_.arm(self_, now, *at);
 }
@@ -169,6 +173,8 @@ void alerts_state::update_outlet(const queue_view& view) {
     patch.webhook_url = options_.webhook_url;
   if (settings.retention < options_.settings.window)
     patch.retention = options_.settings.window;
+  if (!remembers_)
+    base_ = std::max(view.queue.created_at, started_ - settings.retention);
   auto go_on = [this] {
     past_.clear();
     past_pages_ = 0;
@@ -190,6 +196,7 @@ void alerts_state::read_past(job_seq before) {
   list_jobs what;
   what.before = before;
   what.limit = past_page;
+  what.payloads = options_.read_since != nullptr;
   self_->request(queue_, caf::infinite, std::move(what))
     .then([this](const job_list& page) { take_past(page); },
           [this](const caf::error& reason) { outlet_failed(reason); });
@@ -203,63 +210,28 @@ void alerts_state::take_past(const job_list& page) {
   for (const auto& item : page.items) {
     const auto& j = item.record.job;
     whole_window = now.wall - j.created_at > options_.settings.window;
-    if (auto mark = parse_alert_key(j.idempotency_key))
-      past_.emplace_back(*std::move(mark), j.created_at);
+    auto mark = parse_alert_key(j.idempotency_key);
+    if (!mark)
+      continue;
+    auto since = options_.read_since ? options_.read_since(j.payload)
+                                     : std::nullopt;
+    past_.push_back(
+      {*std::move(mark), j.created_at, since.value_or(j.created_at)});
   }
   if (page.next_before && !whole_window && ++past_pages_ < past_pages_max) {
     read_past(*page.next_before);
     return;
   }
-  for (auto i = past_.rbegin(); i != past_.rend(); ++i) {
-    const auto& [mark, at] = *i;
-    alerts_->remember(mark.cause, mark.state, mark.whose, at, now);
-  }
+  // Of what was said before that nothing is known.
+  if (page.next_before && !page.items.empty())
+    base_ = std::max(base_, page.items.back().record.job.created_at);
+  for (auto i = past_.rbegin(); i != past_.rend(); ++i)
+    alerts_->remember(i->mark.cause, i->mark.state, i->mark.whose, i->at,
+                      i->since, now);
   begin_recount();
   past_ = {};
   remembers_ = true;
   outlet_opened();
-}
-
-/// Every death after the last alert of its queue is one that was not told.
-void alerts_state::begin_recount() {
-  if (!options_.settings.dead)
-    return;
-  std::map<alerts::subject, wall_time> last;
-  for (const auto& [mark, at] : past_)
-    if (mark.cause == alert_cause::job_dead)
-      last.try_emplace(mark.whose, at);
-  to_recount_.assign(last.begin(), last.end());
-  recount_next();
-}
-
-/// Counts one queue after the other. Where that fails, such as with a pull
-/// queue, they stay untold.
-void alerts_state::recount_next() {
-  if (to_recount_.empty())
-    return;
-  auto [whose, since] = std::move(to_recount_.back());
-  to_recount_.pop_back();
-  replay_dead_letters what;
-  what.dry_run = true;
-  what.filter.since = since;
-  what.filter.until = started_;
-  auto failed = [this](const caf::error&) { recount_next(); };
-  self_
-    ->request(registry_, caf::infinite, find_queue{whose.queue, whose.project})
-    .then(
-      [=, this, whose = std::move(whose),
-       what = std::move(what)](const queue_actor& found) {
-        self_->request(found, caf::infinite, what)
-          .then(
-            [this, whose, since](const replay_plan& plan) {
-              alerts_->remember_deaths(whose, plan.count, since, started_,
-                                       now_());
-              recount_next();
-              advance();
-            },
-            failed);
-      },
-      failed);
 }
 
 void alerts_state::outlet_opened() {
@@ -276,6 +248,10 @@ void alerts_state::outlet_failed(const caf::error& reason) {
   auto why = from_caf(reason);
   auto hopeless = why.code == errc::wrong_queue_kind
                   || why.code == errc::validation_failed;
+  if (why.code == errc::wrong_queue_kind)
+    why.message = std::string{"'"} + alerts_queue
+                  + "' is a pull queue, and alerts go through a push queue of "
+                    "that name: start once without alert_url, and delete it";
   if (starting_ && hopeless)
     starting_->deliver(to_caf({why.code, "alerts: " + why.message}));
   else if (starting_)

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <caf/allowed_unsafe_message_type.hpp>
@@ -44,8 +45,10 @@ using alerts_actor =
 ///
 /// What was said before a restart it reads from its own queue: the idempotency
 /// keys of the jobs there say it. Deaths that were not told it counts once
-/// more, as far as they are dead letters. A publish of which it is not known
-/// whether it was stored is made again under the same key.
+/// more, as far as they are dead letters: those of each queue after the last
+/// alert that told of some, of a queue without one those after the time from
+/// which on alerts are kept. A publish of which it is not known whether it was
+/// stored is made again under the same key.
 class alerts_state {
 public:
   explicit alerts_state(alerts_actor::pointer self);
@@ -68,6 +71,24 @@ private:
   /// What it knows of the queue that alerts go through.
   enum class outlet : std::uint8_t { unknown, being_opened, usable };
 
+  /// An alert that was said before a restart.
+  struct said {
+    alert_mark mark;
+    wall_time at{};
+    wall_time since{};
+  };
+
+  /// Deaths of one queue, or of what sent its dead letters there, while they
+  /// are counted.
+  struct recount {
+    alerts::subject where;
+    std::map<alerts::subject, alerts::deaths> found{};
+    job_seq before{max_48_bits};
+    std::size_t pages = 0;
+  };
+
+  using recount_ptr = std::shared_ptr<recount>;
+
   void open_outlet();
   void find_outlet();
   void update_outlet(const queue_view& view);
@@ -75,6 +96,15 @@ private:
   void take_past(const job_list& page);
   void begin_recount();
   void recount_next();
+  void recount_push(const recount_ptr& r);
+  void recount_pull(const recount_ptr& r);
+  void list_jobs_of(const recount_ptr& r, const queue_actor& queue);
+  void list_messages_of(const recount_ptr& r, const pull_queue_actor& queue);
+  void count_death(recount& r, alerts::deaths what,
+                   alerts::subject whose) const;
+  void recounted(const recount& r);
+  void recount_failed(const recount& r, const caf::error& reason);
+  wall_time told_until(const alerts::subject& whose) const;
   void outlet_opened();
   void outlet_failed(const caf::error& reason);
 
@@ -105,17 +135,28 @@ private:
 
   /// Whether the past has been read, and what of it so far, newest first.
   bool remembers_ = false;
-  std::vector<std::pair<alert_mark, wall_time>> past_;
+  std::vector<said> past_;
   std::size_t past_pages_ = 0;
 
   /// Alerts that are being published, and those that have to be again.
   std::size_t under_way_ = 0;
   std::vector<alert> unsent_;
 
-  /// Queues of whose deaths something was said, and when last: since then, up
-  /// to the start, all deaths are untold.
-  std::vector<std::pair<alerts::subject, wall_time>> to_recount_;
+  // -- deaths before the start ------------------------------------------------
+
+  /// When deaths of a queue were told last: those since then, up to the start,
+  /// are untold.
+  std::map<alerts::subject, wall_time> told_;
+
+  /// The same for a queue of which no alert is kept: an alert of before that
+  /// may have been removed.
+  wall_time base_{};
   wall_time started_{};
+
+  /// Queues whose dead letters are still to be counted, and from when on, where
+  /// that has failed.
+  std::vector<alerts::subject> to_recount_;
+  std::optional<steady_time> recount_at_;
 
   // -- the look that goes on --------------------------------------------------
 

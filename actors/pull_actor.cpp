@@ -195,8 +195,9 @@ auto pull_state::handle(close_queue request) -> promise<queue_deleted> {
     return answer.deliver(to_caf(*reason));
   if (auto live = queue_->live_messages(); live > 0 && !request.force)
     return answer.deliver(
-      to_caf({errc::queue_not_empty, "Queue '" + name_ + "' has "
-                                       + std::to_string(live) + " messages"}));
+      to_caf({errc::queue_not_empty,
+              "Queue '" + name_ + "' has " + std::to_string(live)
+                + (live == 1 ? " message" : " messages")}));
   closing_ = true;
   ++generation_;
   deliveries_.abort_all(self_);
@@ -356,9 +357,8 @@ void pull_state::advance() {
 }
 
 void pull_state::arm_timer() {
-  auto now = env_->now();
-  if (auto next = queue_->next_wakeup(now))
-    timer_.arm(self_, now, *next);
+  if (auto next = queue_->next_wakeup())
+    timer_.arm(self_, env_->now(), *next);
 }
 
 void pull_state::answer_if_drained() {
@@ -377,7 +377,7 @@ void pull_state::lose_memory(const error& reason) {
   if (queue_)
     carry_out(leave_permits{queue_->permits_held()});
   if (queue_)
-    past_.add(queue_->counters());
+    past_.add(queue_->counters(env_->now()));
   deliveries_.abort_all(self_);
   queue_.reset();
   commits_.fail_all(*env_, reason);
@@ -411,25 +411,28 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
     self->state.lose_memory({errc::draining, "the server has stopped"});
     self->quit(std::move(message.reason));
   });
+  // CAF tries one after the other: what comes with every message stands first.
   return {
+    [&state](committed& x) { state.handle(x); },
+    [&state](const consume_messages& x) { return state.handle(x); },
+    [&state](const settle_message& x) { return state.handle(x); },
+    [&state](const publish_message& x) { return state.handle(x); },
+    [&state](const settle_messages& x) { return state.handle(x); },
+    [&state](const publish_messages& x) { return state.handle(x); },
+    [&state](delivery_ended& x) { state.handle(x); },
+    [&state](queue_tick x) { state.handle(x); },
+    [&state](permits_granted x) { state.handle(x); },
     [&state](get_pull_queue x) { return state.handle(x); },
     [&state](const patch_pull_queue& x) { return state.handle(x); },
     [&state](const subscribe_webhook& x) { return state.handle(x); },
     [&state](unsubscribe_webhook x) { return state.handle(x); },
-    [&state](const publish_message& x) { return state.handle(x); },
-    [&state](const publish_messages& x) { return state.handle(x); },
-    [&state](const consume_messages& x) { return state.handle(x); },
     [&state](const return_messages& x) { state.handle(x); },
-    [&state](const settle_message& x) { return state.handle(x); },
-    [&state](const settle_messages& x) { return state.handle(x); },
     [&state](const peek_messages& x) { return state.handle(x); },
     [&state](const list_dead_messages& x) { return state.handle(x); },
     [&state](purge_pull_queue x) { return state.handle(x); },
     [&state](const redrive_messages& x) { return state.handle(x); },
     [&state](const remove_ended& x) { return state.handle(x); },
     [&state](const replay_slice& x) { return state.handle(x); },
-    [&state](permits_granted x) { state.handle(x); },
-    [&state](delivery_ended& x) { state.handle(x); },
     [&state](const messages_arrived& x) { return state.handle(x); },
     [&state](look_again x) { state.handle(x); },
     [&state](const prepare_message& x) { return state.handle(x); },
@@ -438,9 +441,7 @@ make_pull_queue(pull_impl_actor::stateful_pointer<pull_state> self,
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },
     [&state](get_queue_metrics x) { return state.handle(x); },
-    [&state](committed& x) { state.handle(x); },
     [&state](const commit_failed& x) { state.handle(x); },
-    [&state](queue_tick x) { state.handle(x); },
     [&state](attach_again x) { state.handle(x); },
   };
 }

@@ -198,6 +198,7 @@ private:
   void show_messages(const std::vector<job_seq>& seqs,
                      promise<message_page> answer);
   void purge_more(std::shared_ptr<removal> r);
+  void end_removal(removal& r, const std::optional<error>& failed);
   void redrive_named(const redrive_messages& request,
                      promise<redrive_result> answer);
   void redrive_all(const redrive_messages& request,

@@ -91,9 +91,22 @@ auto pull_state::handle(purge_pull_queue) -> promise<jobs_removed> {
   return r->answer;
 }
 
+/// What was removed is gone, also where the rest could not be.
+void pull_state::end_removal(removal& r, const std::optional<error>& failed) {
+  if (r.count > 0 && queue_) {
+    auto event = queue_->make_event(event_kind::queue_purged, env_->now());
+    event.count = r.count;
+    carry_out(emit{std::move(event)});
+  }
+  if (failed)
+    r.answer.deliver(to_caf(*failed));
+  else
+    r.answer.deliver(jobs_removed{r.count});
+}
+
 void pull_state::purge_more(std::shared_ptr<removal> r) {
   if (auto reason = unfit_for_work()) {
-    r->answer.deliver(to_caf(*reason));
+    end_removal(*r, reason);
     return;
   }
   auto t = queue_->purge(r->range, removed_max);
@@ -101,10 +114,8 @@ void pull_state::purge_more(std::shared_ptr<removal> r) {
   run(
     std::move(t),
     [this, r, last](const auto& failed) {
-      if (failed)
-        r->answer.deliver(to_caf(*failed));
-      else if (last)
-        r->answer.deliver(jobs_removed{r->count});
+      if (failed || last)
+        end_removal(*r, failed);
       else
         purge_more(r);
     },

@@ -158,8 +158,9 @@ auto queue_state::handle(close_queue request) -> promise<queue_deleted> {
     return answer.deliver(to_caf(*reason));
   if (auto live = queue_->live_jobs(); live > 0 && !request.force)
     return answer.deliver(
-      to_caf({errc::queue_not_empty, "Queue '" + name_ + "' has "
-                                       + std::to_string(live) + " live jobs"}));
+      to_caf({errc::queue_not_empty,
+              "Queue '" + name_ + "' has " + std::to_string(live)
+                + (live == 1 ? " live job" : " live jobs")}));
   closing_ = true;
   abort_deliveries();
   transition t;
@@ -368,13 +369,12 @@ void queue_state::advance() {
 }
 
 void queue_state::arm_timer() {
-  auto now = env_->now();
-  auto next = queue_->next_wakeup(now);
+  auto next = queue_->next_wakeup();
   if (!next)
     return;
   auto most = queue_->follows_wall_clock() ? wall_clock_check
                                            : one_timer<queue_tick>::longest;
-  timer_.arm(self_, now, *next, most);
+  timer_.arm(self_, env_->now(), *next, most);
 }
 
 void queue_state::answer_if_drained() {
@@ -397,7 +397,7 @@ void queue_state::lose_memory(const error& reason) {
   if (queue_)
     carry_out(leave_permits{queue_->permits_held()});
   if (queue_)
-    past_.add(queue_->counters());
+    past_.add(queue_->counters(env_->now()));
   abort_deliveries();
   queue_.reset();
   commits_.fail_all(*env_, reason);
@@ -427,9 +427,15 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
     self->state.lose_memory({errc::draining, "the server has stopped"});
     self->quit(std::move(message.reason));
   });
+  // CAF tries one after the other: what comes with every job stands first.
   return {
+    [&state](committed& x) { state.handle(x); },
     [&state](publish& x) { return state.handle(x); },
+    [&state](delivery_ended& x) { state.handle(x); },
+    [&state](const ack_job& x) { return state.handle(x); },
     [&state](publish_batch& x) { return state.handle(x); },
+    [&state](queue_tick x) { state.handle(x); },
+    [&state](permits_granted x) { state.handle(x); },
     [&state](get_queue x) { return state.handle(x); },
     [&state](const patch_queue& x) { return state.handle(x); },
     [&state](pause_queue x) { return state.handle(x); },
@@ -445,7 +451,6 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
     [&state](const cancel_job& x) { return state.handle(x); },
     [&state](const run_job_now& x) { return state.handle(x); },
     [&state](const replay_job& x) { return state.handle(x); },
-    [&state](const ack_job& x) { return state.handle(x); },
     [&state](const nack_job& x) { return state.handle(x); },
     [&state](const defer_job& x) { return state.handle(x); },
     [&state](const touch_job& x) { return state.handle(x); },
@@ -457,11 +462,7 @@ make_queue(queue_impl_actor::stateful_pointer<queue_state> self,
     [&state](close_queue x) { return state.handle(x); },
     [&state](drain_queue x) { return state.handle(x); },
     [&state](get_queue_metrics x) { return state.handle(x); },
-    [&state](committed& x) { state.handle(x); },
     [&state](const commit_failed& x) { state.handle(x); },
-    [&state](delivery_ended& x) { state.handle(x); },
-    [&state](permits_granted x) { state.handle(x); },
-    [&state](queue_tick x) { state.handle(x); },
     [&state](attach_again x) { state.handle(x); },
   };
 }

@@ -167,6 +167,7 @@ private:
   void show_job(job_id id, promise<job_view> answer);
   void purge_more(std::shared_ptr<removal> r);
   void remove_more(std::shared_ptr<removal> r);
+  void end_removal(removal& r, const std::optional<error>& failed);
   void plan_replay(const replay_dead_letters& request, std::uint64_t count,
                    promise<replay_plan> answer);
   void start_replay(const replay_dead_letters& request, std::uint64_t total,

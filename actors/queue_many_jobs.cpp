@@ -39,33 +39,45 @@ std::vector<job_id> once_each(std::vector<job_id> ids) {
 
 /// A removal of many jobs that is under way.
 struct queue_state::removal {
+  /// What is told when it has ended.
+  event_kind what;
   promise<jobs_removed> answer;
   /// Jobs that wait.
   due_heap::idle_range range;
   /// Or dead letters.
   job_page_query query;
   std::uint64_t count = 0;
-
-  void done() {
-    answer.deliver(jobs_removed{count});
-  }
-
-  void fail(const error& reason) {
-    answer.deliver(to_caf(reason));
-  }
-
-  on_committed counter(std::shared_ptr<removal> self) {
-    return [self](const committed& message) {
-      for (const auto& a : message.answers)
-        self->count += a.live + a.completed + a.dead;
-    };
-  }
 };
+
+namespace {
+
+std::uint64_t count_removed(const committed& message) {
+  std::uint64_t result = 0;
+  for (const auto& a : message.answers)
+    result += a.live + a.completed + a.dead;
+  return result;
+}
+
+} // namespace
+
+/// What was removed is gone, also where the rest could not be.
+void queue_state::end_removal(removal& r, const std::optional<error>& failed) {
+  if (r.count > 0 && queue_) {
+    auto event = queue_->make_event(r.what, env_->now());
+    event.count = r.count;
+    carry_out(emit{std::move(event)});
+  }
+  if (failed)
+    r.answer.deliver(to_caf(*failed));
+  else
+    r.answer.deliver(jobs_removed{r.count});
+}
 
 // -- removing -----------------------------------------------------------------
 
 auto queue_state::handle(purge_queue request) -> promise<jobs_removed> {
   auto r = std::make_shared<removal>();
+  r->what = event_kind::queue_purged;
   r->answer = self_->make_response_promise<jobs_removed>();
   r->range.last = job_seq{env_->last_job->load()};
   if (request.status)
@@ -76,26 +88,26 @@ auto queue_state::handle(purge_queue request) -> promise<jobs_removed> {
 
 void queue_state::purge_more(std::shared_ptr<removal> r) {
   if (auto reason = unfit_for_work()) {
-    r->fail(*reason);
+    end_removal(*r, reason);
     return;
   }
   auto t = queue_->purge(r->range, removed_max);
   auto last = t.records.empty();
   auto next = [this, r, last](const auto& failed) {
-    if (failed)
-      r->fail(*failed);
-    else if (last)
-      r->done();
+    if (failed || last)
+      end_removal(*r, failed);
     else
       purge_more(r);
   };
-  run(std::move(t), next, r->counter(r));
+  run(std::move(t), next,
+      [r](const committed& message) { r->count += count_removed(message); });
   advance();
 }
 
 auto queue_state::handle(const delete_dead_letters& request)
   -> promise<jobs_removed> {
   auto r = std::make_shared<removal>();
+  r->what = event_kind::dead_letters_deleted;
   r->answer = self_->make_response_promise<jobs_removed>();
   r->query.queue = id_;
   r->query.filter = request.filter;
@@ -107,10 +119,8 @@ auto queue_state::handle(const delete_dead_letters& request)
 
 void queue_state::remove_more(std::shared_ptr<removal> r) {
   auto removed = [this, r](const auto& failed) {
-    if (failed)
-      r->fail(*failed);
-    else if (r->query.before == job_seq{})
-      r->done();
+    if (failed || r->query.before == job_seq{})
+      end_removal(*r, failed);
     else
       remove_more(r);
   };
@@ -118,35 +128,37 @@ void queue_state::remove_more(std::shared_ptr<removal> r) {
     .then(
       [this, r, removed](const job_page& page) {
         if (auto reason = unfit_for_work()) {
-          r->fail(*reason);
+          end_removal(*r, reason);
           return;
         }
         std::vector<job_seq> seqs;
         for (const auto& j : page.jobs)
           seqs.push_back(j.id.seq);
         r->query.before = page.next_before.value_or(job_seq{});
-        run(queue_->remove_ended(seqs), removed, r->counter(r));
+        run(queue_->remove_ended(seqs), removed, [r](const committed& message) {
+          r->count += count_removed(message);
+        });
       },
-      [r](const caf::error& reason) { r->fail(from_caf(reason)); });
+      [this, r](const caf::error& reason) {
+        end_removal(*r, from_caf(reason));
+      });
 }
 
 auto queue_state::handle(const remove_ended& request) -> promise<jobs_removed> {
-  auto r = std::make_shared<removal>();
-  r->answer = self_->make_response_promise<jobs_removed>();
-  if (auto reason = unfit()) {
-    r->fail(*reason);
-    return r->answer;
-  }
+  auto answer = self_->make_response_promise<jobs_removed>();
+  if (auto reason = unfit())
+    return answer.deliver(to_caf(*reason));
+  auto count = std::make_shared<std::uint64_t>();
   run(
     queue_->remove_ended(request.seqs),
-    [r](const auto& failed) {
+    [answer, count](const auto& failed) mutable {
       if (failed)
-        r->fail(*failed);
+        answer.deliver(to_caf(*failed));
       else
-        r->done();
+        answer.deliver(jobs_removed{*count});
     },
-    r->counter(r));
-  return r->answer;
+    [count](const committed& message) { *count += count_removed(message); });
+  return answer;
 }
 
 // -- replaying ----------------------------------------------------------------

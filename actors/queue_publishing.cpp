@@ -13,7 +13,8 @@ namespace {
 error full(const std::string& queue, std::uint64_t depth) {
   return {errc::queue_full, "Queue '" + queue + "' has its "
                               + std::to_string(depth)
-                              + " live jobs that maxDepth allows"};
+                              + (depth == 1 ? " live job" : " live jobs")
+                              + " that maxDepth allows"};
 }
 
 } // namespace

@@ -11,6 +11,9 @@
 #include <caf/typed_behavior.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/core/pull_differences.hpp"
+#include "tidegate/alert.hpp"
+
 namespace tidegate {
 
 namespace {
@@ -36,8 +39,20 @@ queue_key key_of(const Request& request) {
   return {request.project, request.name};
 }
 
-error wrong_kind(const std::string& queue) {
-  return {errc::wrong_queue_kind, "Queue '" + queue + "' is of the other kind"};
+/// Says that a queue is of the kind `is`, where one of the other kind was
+/// meant.
+error wrong_kind(const std::string& queue, queue_kind is) {
+  return {errc::wrong_queue_kind,
+          "Queue '" + queue
+            + (is == queue_kind::push ? "' is a push queue, not a pull queue"
+                                      : "' is a pull queue, not a push queue")};
+}
+
+error differs(const std::string& queue, const pull_settings& there,
+              const pull_settings& asked) {
+  return {errc::queue_exists, "Queue '" + queue
+                                + "' exists already, with other settings: "
+                                + differences(there, asked)};
 }
 
 /// Returns what is wrong with a queue to be, in one sentence. `wrong` is what
@@ -56,6 +71,11 @@ std::optional<error> complaint(const queue_key& key,
 std::vector<field_error> validate(const std::string& name,
                                   const pull_settings& settings) {
   auto wrong = tidegate::validate(settings);
+  if (name == alerts_queue)
+    wrong.insert(wrong.begin(),
+                 {"name",
+                  "must not be 'tidegate.alerts', which is kept for "
+                  "the push queue that alerts go through"});
   if (auto reason = validate_dead_letters(name, settings))
     wrong.push_back(*std::move(reason));
   return wrong;
@@ -112,7 +132,9 @@ auto registry_state::handle(create_queue& request)
       create_push(key, std::move(request.settings), answer);
       return;
     }
-    answer.deliver(to_caf(already_there(key.name)));
+    answer.deliver(to_caf(queues_[key].push
+                            ? already_there(key.name)
+                            : wrong_kind(key.name, queue_kind::pull)));
     set_free(key);
   });
   return answer;
@@ -131,7 +153,7 @@ auto registry_state::handle(put_queue& request) -> promise<put_queue_result> {
     }
     set_free(key);
     if (!i->second.push) {
-      answer.deliver(to_caf(wrong_kind(key.name)));
+      answer.deliver(to_caf(wrong_kind(key.name, queue_kind::pull)));
       return;
     }
     self_
@@ -239,7 +261,7 @@ auto registry_state::handle(create_pull_queue& request)
     auto i = queues_.find(key);
     auto dead = queues_.find({key.project, settings.dead_letter_queue});
     if (i == queues_.end() && dead != queues_.end() && !dead->second.pull) {
-      answer.deliver(to_caf(wrong_kind(dead->first.name)));
+      answer.deliver(to_caf(wrong_kind(dead->first.name, queue_kind::push)));
       set_free(key);
       return;
     }
@@ -261,7 +283,7 @@ auto registry_state::handle(create_pull_queue& request)
     if (i->second.pull)
       show_same(key, settings, answer);
     else
-      answer.deliver(to_caf(already_there(key.name)));
+      answer.deliver(to_caf(wrong_kind(key.name, queue_kind::push)));
   });
   return answer;
 }
@@ -286,7 +308,7 @@ void registry_state::show_same(const queue_key& key,
         if (view.queue.pull == settings)
           answer.deliver(pull_queue_created{std::move(view), false});
         else
-          answer.deliver(to_caf(already_there(key.name)));
+          answer.deliver(to_caf(differs(key.name, view.queue.pull, settings)));
       },
       [answer](const caf::error& reason) mutable { answer.deliver(reason); });
 }
@@ -313,7 +335,7 @@ void registry_state::with_pull(const queue_key& key, bool make,
       if (i == queues_.end())
         answer.deliver(to_caf(not_found(key.name)));
       else if (!i->second.pull)
-        answer.deliver(to_caf(wrong_kind(key.name)));
+        answer.deliver(to_caf(wrong_kind(key.name, queue_kind::push)));
       else
         answer.deliver(T{i->second.pull});
       set_free(key);
@@ -370,8 +392,9 @@ auto registry_state::handle(const delete_queue& request)
   when_free(key, [this, key, answer, request]() mutable {
     auto i = queues_.find(key);
     if (i == queues_.end() || i->second.kind() != request.kind) {
-      answer.deliver(to_caf(i == queues_.end() ? not_found(key.name)
-                                               : wrong_kind(key.name)));
+      answer.deliver(to_caf(i == queues_.end()
+                              ? not_found(key.name)
+                              : wrong_kind(key.name, i->second.kind())));
       set_free(key);
       return;
     }
@@ -403,7 +426,7 @@ registry_state::handle(const find_queue& request) const {
   if (i == queues_.end())
     return to_caf(not_found(request.name));
   if (!i->second.push)
-    return to_caf(wrong_kind(request.name));
+    return to_caf(wrong_kind(request.name, queue_kind::pull));
   return queue_actor{i->second.push};
 }
 

@@ -8,7 +8,8 @@ using enum word_kind;
 
 constexpr api_word queue{"queue", place, "QUEUE", "name of the queue"};
 constexpr api_word job{"job", place, "ID", "id of the job"};
-constexpr api_word limit{"limit", number, "N", "most to show (100)"};
+constexpr api_word limit{"limit", number, "N",
+                         "most to show, 1 to 1000000 (100)"};
 constexpr api_word limit_key{"limit-key", text, "KEY",
                              "only those of this key"};
 constexpr api_word since{"since", text, "TIME",
@@ -148,7 +149,7 @@ std::vector<api_command> pull_commands() {
     {"pull",
      "peek",
      "Shows what would be received next, without receiving it",
-     {queue, limit}},
+     {queue, {"limit", number, "N", "most to show, 1 to 1000 (100)"}}},
     {"pull", "purge", "Removes all messages that nobody has received", {queue}},
     {"pull",
      "delete",

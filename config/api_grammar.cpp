@@ -26,6 +26,15 @@ bool is_number(const std::string& text) {
   return text.size() <= 32 && std::regex_match(text, form);
 }
 
+/// Whether a word has its own complaint where it is empty: those of every
+/// command do.
+bool is_common(const api_word& word) {
+  auto common = api_common_words();
+  return std::any_of(common.begin(), common.end(), [&](const auto& each) {
+    return std::string_view{each.name} == word.name;
+  });
+}
+
 std::string spelled(const api_word& word) {
   return by_place(word) ? word.value_name : std::string{"--"} + word.name;
 }
@@ -85,11 +94,23 @@ void api_grammar::add_word(bound_command& to, const api_word& word) {
     ->required(word.kind == word_kind::place);
 }
 
+/// Whether nothing at all was given for a word, such as by a variable of the
+/// shell that is not set.
+bool api_grammar::is_empty(const bound_word& word) {
+  if (word.what->kind == word_kind::list)
+    return std::any_of(word.many.begin(), word.many.end(),
+                       [](const auto& each) { return each.empty(); });
+  return word.what->kind != word_kind::flag && word.one.empty()
+         && !is_common(*word.what);
+}
+
 std::optional<error> api_grammar::take_words(const bound_command& from,
                                              call_api& out) {
   for (const auto& word : from.words) {
     if (word.option->count() == 0)
       continue;
+    if (is_empty(word))
+      return refuse(spelled(*word.what) + " must not be empty");
     switch (word.what->kind) {
       case word_kind::flag:
         out.words[word.what->name] = {};

@@ -55,6 +55,7 @@ private:
 
   std::optional<error> missing_command() const;
   void add_word(bound_command& to, const api_word& word);
+  static bool is_empty(const bound_word& word);
   static std::optional<error> take_words(const bound_command& from,
                                          call_api& out);
 

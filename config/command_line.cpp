@@ -1,5 +1,6 @@
 #include "config/command_line.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -157,6 +158,37 @@ std::vector<assignment> from_variables(const environment& variables) {
   return result;
 }
 
+/// Returns what is wrong where `--name=` has no value: CLI11 would take the
+/// next word for it, most likely another option.
+std::optional<std::string>
+complaint_about_no_value(const std::vector<std::string>& arguments) {
+  for (const auto& word : arguments) {
+    if (word == "--")
+      break;
+    if (word.starts_with("--") && word.size() > 3
+        && word.find('=') == word.size() - 1)
+      return word.substr(0, word.size() - 1) + " must not be empty";
+  }
+  return std::nullopt;
+}
+
+/// Returns what is wrong where an option was taken for the value of another.
+std::optional<std::string> complaint_about_option(const assignment& what) {
+  for (const auto& word : what.words)
+    if (word.starts_with("--"))
+      return what.subject + " needs a value, got the option " + word;
+  return std::nullopt;
+}
+
+/// Returns what is wrong where a value is empty that may be none: a variable of
+/// the shell that is not set would turn off in silence what was asked for.
+std::optional<std::string> complaint_about_empty(const assignment& what) {
+  auto may_be_none = what.what->show(settings{}) == std::vector{std::string{}};
+  if (!may_be_none || what.words != std::vector{std::string{}})
+    return std::nullopt;
+  return what.subject + " must not be empty: leave it out where there is none";
+}
+
 result<settings> read_settings(const grammar& given,
                                const environment& variables) {
   std::vector<assignment> all;
@@ -168,7 +200,13 @@ result<settings> read_settings(const grammar& given,
     all = std::move(content.assignments);
   }
   for (auto& more : {from_variables(variables), from_flags(given.words)})
-    all.insert(all.end(), more.begin(), more.end());
+    for (auto& each : more) {
+      if (auto sentence = complaint_about_option(each))
+        return refuse(*sentence);
+      if (auto sentence = complaint_about_empty(each))
+        return refuse(*sentence);
+      all.push_back(each);
+    }
   settings with;
   if (auto sentence = assign(all, with))
     return refuse(*sentence);
@@ -210,6 +248,63 @@ show_help help_of(grammar& given) {
   return {given.app.help()};
 }
 
+/// Returns what was left over that is most likely a mistake: an option, else
+/// the first word.
+std::string odd_word(const CLI::App& app) {
+  auto words = app.remaining(true);
+  auto option = std::find_if(words.begin(), words.end(), [](const auto& x) {
+    return x.size() > 1 && x.front() == '-';
+  });
+  if (option != words.end())
+    return *option;
+  return words.empty() ? std::string{} : words.front();
+}
+
+std::string say_extra(const std::string& word, const CLI::App& command,
+                      const std::string& name) {
+  if (word.starts_with("-"))
+    return "There is no option " + word + ": " + name + " --help lists them";
+  auto is_group = !command.get_subcommands({}).empty();
+  return is_group ? "There is no command \"" + word + "\": " + name
+                      + " --help lists them"
+                  : '"' + word + "\" is one word too many: " + name
+                      + " --help says what it takes";
+}
+
+/// Returns what a command insists on and was not given, as its help spells it;
+/// empty where there is nothing.
+std::string missing_word(const CLI::App& command) {
+  for (const auto* option : command.get_options())
+    if (option->get_required() && option->count() == 0)
+      return option->get_positional() ? option->get_type_name()
+                                      : option->get_name();
+  return {};
+}
+
+/// Says in a sentence what CLI11 could not read.
+std::string say(const CLI::Error& problem, const CLI::App& app) {
+  std::string name{"tidegate"};
+  const auto* command = &app;
+  for (auto next = app.get_subcommands(); !next.empty();
+       next = command->get_subcommands()) {
+    command = next.front();
+    name += ' ' + command->get_name();
+  }
+  std::string text = problem.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr)
+    if (auto word = odd_word(app); !word.empty())
+      return say_extra(word, *command, name);
+  if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr)
+    if (auto word = missing_word(*command); !word.empty())
+      return word + " is missing: " + name + " --help says what it takes";
+  auto colon = text.find(": ");
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr
+      && colon != std::string::npos && text.ends_with(" missing"))
+    return text.substr(0, colon) + " needs a value: " + name
+           + " --help says which";
+  return text;
+}
+
 } // namespace
 
 std::optional<std::string> process_environment(const std::string& name) {
@@ -219,6 +314,8 @@ std::optional<std::string> process_environment(const std::string& name) {
 
 result<command> parse_command_line(const std::vector<std::string>& arguments,
                                    const environment& variables) {
+  if (auto sentence = complaint_about_no_value(arguments))
+    return refuse(*sentence);
   grammar given;
   try {
     // CLI11 takes them off the back.
@@ -227,10 +324,13 @@ result<command> parse_command_line(const std::vector<std::string>& arguments,
   } catch (const CLI::CallForHelp&) {
     return command{help_of(given)};
   } catch (const CLI::Error& problem) {
-    return refuse(problem.what());
+    return refuse(say(problem, given.app));
   }
   if (given.version->parsed())
     return command{show_version{}};
+  if ((given.check->parsed() && given.checked.empty())
+      || (given.backup->parsed() && given.copy.empty()))
+    return refuse("FILE must not be empty");
   if (given.check->parsed())
     return command{check_config{given.checked}};
   if (auto call = given.api->read(variables)) {

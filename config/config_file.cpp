@@ -1,6 +1,8 @@
 #include "config/config_file.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -11,6 +13,8 @@ namespace tidegate::config {
 namespace {
 
 using line_number = toml::source_index;
+
+constexpr std::size_t file_bytes_max = 1'048'576;
 
 std::string at(const std::string& name, line_number line) {
   return name + ":" + std::to_string(line) + ": ";
@@ -29,6 +33,27 @@ const char* describe(key_kind kind) {
       return "must be an array of strings";
   }
   return "must be something else";
+}
+
+/// Returns what a value is called in a complaint, which does not show it: it
+/// may be a secret.
+const char* name_of(const toml::node& value) {
+  switch (value.type()) {
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "a whole number";
+    case toml::node_type::floating_point:
+      return "a number with a point";
+    case toml::node_type::boolean:
+      return "true or false";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::table:
+      return "a table";
+    default:
+      return "a time";
+  }
 }
 
 /// Returns the words of a value, or nothing where its type is another.
@@ -76,7 +101,7 @@ std::optional<std::string> read_line(const key* entry, const toml::node& value,
     return "is not a known key";
   auto words = words_of(value, entry->kind);
   if (!words)
-    return describe(entry->kind);
+    return std::string{describe(entry->kind)} + ", got " + name_of(value);
   out = std::move(*words);
   settings scratch;
   return entry->read(out, scratch);
@@ -109,17 +134,30 @@ file_content read_text(std::string_view text, const std::string& name) {
 }
 
 file_content read_file(const std::filesystem::path& path) {
+  auto cannot = [&](const char* why) -> file_content {
+    return {{}, {path.string() + " cannot be read" + why}};
+  };
   std::error_code ignored;
   std::ifstream file{path};
   if (!file.is_open() || std::filesystem::is_directory(path, ignored))
-    return {{}, {path.string() + " cannot be read"}};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return read_text(text.str(), path.string());
+    return cannot("");
+  std::string text(file_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.bad())
+    return cannot("");
+  if (text.size() > file_bytes_max)
+    return cannot(": it is larger than 1 MiB");
+  return read_text(text, path.string());
 }
 
-std::vector<std::string> check_file(const std::filesystem::path& path) {
-  return read_file(path).problems;
+checked_file check_file(const std::filesystem::path& path) {
+  auto content = read_file(path);
+  checked_file result{{}, std::move(content.problems)};
+  auto wrong = assign(content.assignments, result.with);
+  if (wrong && result.problems.empty())
+    result.problems.push_back(path.string() + ": " + *wrong);
+  return result;
 }
 
 } // namespace tidegate::config

@@ -27,8 +27,17 @@ file_content read_text(std::string_view text, const std::string& name);
 /// Reads the file at `path`. One that cannot be opened is a problem.
 file_content read_file(const std::filesystem::path& path);
 
-/// Returns everything that is wrong with the file at `path`, one sentence
-/// each with its line; empty: the server would start with it.
-std::vector<std::string> check_file(const std::filesystem::path& path);
+/// What a file alone makes of a server.
+struct checked_file {
+  /// What it sets, the defaults otherwise.
+  settings with;
+
+  /// Everything that is wrong with it, one sentence each, with its line where
+  /// it is one line that is wrong.
+  std::vector<std::string> problems;
+};
+
+/// Reads and checks the file at `path`.
+checked_file check_file(const std::filesystem::path& path);
 
 } // namespace tidegate::config

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "actors/core/shown_url.hpp"
+
 namespace tidegate::config {
 
 namespace {
@@ -228,7 +230,7 @@ refusal read_alert_url(const words& given, settings& out) {
   const auto& url = given.front();
   if (!url.empty() && !url.starts_with("http://")
       && !url.starts_with("https://"))
-    return "must be an http or https URL, got " + quoted(url);
+    return "must be an http or https URL, got " + quoted(shown_url(url));
   out.alert_url = url;
   return std::nullopt;
 }

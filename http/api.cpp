@@ -44,6 +44,19 @@ bool publishes(operation what) {
   return what == operation::publish || what == operation::publish_batch;
 }
 
+/// Whether the value of `Host` names this machine itself. Another name may be
+/// one of a stranger's page in a browser here, which points to this address
+/// now ("DNS rebinding").
+bool names_loopback(std::string_view host) {
+  if (host.starts_with("[::1]"))
+    return true;
+  auto name = host.substr(0, host.find(':'));
+  if (name == "localhost")
+    return true;
+  return name.starts_with("127.")
+         && name.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 /// Whether a request without a key comes from the machine itself. One that was
 /// handed on by a proxy on this machine comes from somewhere else.
 bool is_from_here(const request_head& head) {
@@ -52,7 +65,9 @@ bool is_from_here(const request_head& head) {
   };
   auto is_loopback = head.peer.starts_with("127.") || head.peer == "::1"
                      || head.peer.starts_with("::ffff:127.");
-  return is_loopback && !has("authorization") && !has("forwarded")
+  auto host = find_header(head, "host");
+  return is_loopback && (!host || names_loopback(*host))
+         && !has("authorization") && !has("forwarded")
          && !has("x-forwarded-for") && !has("x-real-ip") && !has("via");
 }
 
@@ -251,8 +266,8 @@ response forbid(scope required, api_family family) {
     std::string{"The API key lacks the scope "} + to_string(required), family);
 }
 
-std::variant<admission, response> admit(const request_head& head,
-                                        const key_ring& keys, moment now) {
+std::variant<admission, refusal> admit(const request_head& head,
+                                       const key_ring& keys, moment now) {
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
   if (match && match->route->open)
@@ -261,13 +276,15 @@ std::variant<admission, response> admit(const request_head& head,
     return admission{std::move(*match), {{}, {}, scope_set::all()}, {}};
   auto known = keys.authenticate(find_header(head, "authorization"), now);
   if (auto refused = std::get_if<problem>(&known))
-    return make_problem(*refused, {}, family_of(head.target));
+    return refusal{make_problem(*refused, {}, family_of(head.target))};
   auto& who = std::get<caller>(known);
   if (!match)
-    return answer_to(std::get<no_route>(found), family_of(head.target));
-  if (!who.scopes.contains(match->route->required))
-    return forbid(match->route->required, family_of(head.target));
+    return refusal{
+      answer_to(std::get<no_route>(found), family_of(head.target))};
   admission result{std::move(*match), std::move(who), {}};
+  auto required = result.route.route->required;
+  if (!result.who.scopes.contains(required))
+    return refusal{forbid(required, family_of(head.target)), std::move(result)};
   if (publishes(result.route.route->operation))
     result.trace = read_trace_context(head.headers);
   if (result.route.route->operation == operation::publish_message)

@@ -124,6 +124,10 @@ struct usage_call {
 struct events_call {
   event_filter filter;
   std::optional<event_id> after;
+
+  /// Whether who asked may still read: asked before each event, on any thread.
+  /// Empty: for ever.
+  std::function<bool()> may_read = nullptr;
 };
 
 /// Asks for metrics; none: of all projects, and of the server.
@@ -170,10 +174,10 @@ struct api_options {
 /// Returns the family that the answer to `what` belongs to.
 api_family family_of(const call& what);
 
-/// Decides whether a request may go on to its body. Otherwise returns the
-/// response: 400, 401, 403, 404, 405 or 429.
-std::variant<admission, response> admit(const request_head& head,
-                                        const key_ring& keys, moment now);
+/// Decides whether a request may go on to its body. It is refused with 400,
+/// 401, 403, 404, 405 or 429.
+std::variant<admission, refusal> admit(const request_head& head,
+                                       const key_ring& keys, moment now);
 
 /// Reads what a request asks for, or returns the response that says what is
 /// wrong with it. Takes the body's bytes out of `what` where it can.

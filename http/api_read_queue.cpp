@@ -60,14 +60,17 @@ outcome read_put_queue(request& what, const api_options& options) {
 }
 
 outcome read_patch_queue(request& what, const api_options& options) {
-  return proceed(decode_settings_patch(what.body,
-                                       options.complaint_about_target),
-                 [&](queue_settings_patch& patch) -> outcome {
-                   auto asked = patch.tls_insecure.value_or(false);
-                   if (auto refused = forbid_insecure(asked, what.who))
-                     return std::move(*refused);
-                   return to_queue(what, patch_queue{std::move(patch)});
-                 });
+  return proceed(
+    decode_settings_patch(what.body, options.complaint_about_target),
+    [&](queue_settings_patch& patch) -> outcome {
+      auto asked = patch.tls_insecure.value_or(false);
+      if (auto refused = forbid_insecure(asked, what.who))
+        return std::move(*refused);
+      // What an admin allowed was for the URL of then.
+      if (patch.webhook_url && !what.who.scopes.contains(scope::admin))
+        patch.tls_insecure = false;
+      return to_queue(what, patch_queue{std::move(patch)});
+    });
 }
 
 outcome read_list_queues(request& what, const api_options&) {

@@ -16,7 +16,8 @@ constexpr std::size_t payload_max = 64 * 1024 * 1024;
 
 std::optional<std::string> read_payload(cli_session& self) {
   auto payload = self.word("payload");
-  if (payload == "-") {
+  auto from_stdin = payload == "-";
+  if (from_stdin) {
     auto& in = self.world().in;
     payload.clear();
     char part[4096];
@@ -26,10 +27,12 @@ std::optional<std::string> read_payload(cli_session& self) {
   }
   if (is_json(payload))
     return payload;
+  auto nothing = payload.find_first_not_of(" \t\r\n") == std::string::npos;
   self.fail(exit_usage,
             "PAYLOAD must be JSON, such as {\"to\": \"a\"} or "
             "\"text\" with its quotes, got "
-              + printable(payload, 60));
+              + (nothing ? std::string{"nothing"} : printable(payload, 60))
+              + (from_stdin ? " on standard input" : ""));
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "actors/core/shown_url.hpp"
 #include "http/client_tls.hpp"
 #include "http/webhook_url.hpp"
 
@@ -134,7 +135,8 @@ struct cli_client::parts {
   asio::io_context io{1};
 
   error unreachable(const std::string& why) const {
-    return {errc::not_found, "cannot reach " + target.url + ": " + why};
+    return {errc::not_found,
+            "cannot reach " + shown_url(target.url) + ": " + why};
   }
 
   request make_request(std::string_view method, std::string_view path,
@@ -217,8 +219,8 @@ std::optional<error> cli_client::parts::on_connection(F use) {
 result<cli_client> cli_client::make(cli_target target) {
   auto url = parse_webhook_url(target.url);
   if (!url)
-    return error{errc::validation_failed,
-                 "--url \"" + target.url + "\": " + url.reason().message};
+    return error{errc::validation_failed, "--url \"" + shown_url(target.url)
+                                            + "\": " + url.reason().message};
   if (url->target.find('?') != std::string::npos)
     return error{errc::validation_failed,
                  "--url \"" + target.url + "\": it must have no query"};

@@ -67,6 +67,10 @@ int run_cli(const cli_call& call, const cli_world& world) {
               << '\n';
     return exit_usage;
   }
+  if (auto sentence = complaint_about(call)) {
+    world.err << "tidegate: " << printable(*sentence) << '\n';
+    return exit_usage;
+  }
   cli_session self{call, world, std::move(*client)};
   auto status = found->run(self);
   world.out.flush();

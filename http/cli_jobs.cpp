@@ -65,7 +65,11 @@ int jobs_cancel(cli_session& self) {
 }
 
 int jobs_run_now(cli_session& self) {
-  return change_job(self, "POST", self.job_path("/run-now"), {}, "due now:");
+  auto job = self.ask("POST", self.job_path("/run-now"));
+  if (!job)
+    return self.status();
+  return self.json() ? self.print_json(*job)
+                     : self.print(say_run_now(*job, self.world().now()));
 }
 
 int jobs_replay(cli_session& self) {
@@ -91,7 +95,8 @@ int jobs_explain(cli_session& self) {
   if (!queue)
     return self.status();
   if (self.json())
-    return self.print_json("{\"job\":" + *job + ",\"queue\":" + *queue + '}');
+    return self.print_json("{\"job\":" + without_secrets(*job)
+                           + ",\"queue\":" + without_secrets(*queue) + '}');
   return self.print(explain_job(*job, *queue, self.world().now()));
 }
 

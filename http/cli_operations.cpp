@@ -70,8 +70,17 @@ int operations_cancel(cli_session& self) {
   auto body = self.ask("DELETE", operation_path(self.word("operation")));
   if (!body)
     return self.status();
-  return self.json() ? self.print_json(*body)
-                     : self.say("cancelled " + self.word("operation"));
+  if (self.json())
+    return self.print_json(*body);
+  auto how = read_operation(*body);
+  if (!how)
+    return self.fail(exit_unreachable, how.reason().message);
+  if (how->state == "cancelled")
+    return self.say("cancelled " + how->id);
+  return self.fail(exit_refused, "the operation " + how->id
+                                   + " was not cancelled: it is " + how->state
+                                   + ", " + std::to_string(how->done) + " of "
+                                   + std::to_string(how->total));
 }
 
 } // namespace tidegate::http

@@ -106,16 +106,21 @@ int pull_publish(cli_session& self) {
     return self.fail(exit_usage,
                      "--header must be NAME:VALUE, got \"" + *wrong + '"');
   out.key("payload").raw(*payload).end_object();
+  auto is_new = self.is_missing(self.pull_path("get"));
   auto answer = self.ask("POST", "/v1/queue/publish", out.take());
   if (!answer)
     return self.status();
+  if (is_new)
+    self.world().err << "tidegate: there was no queue "
+                     << printable(self.word("queue"))
+                     << ": it has been created, with the default settings\n";
   if (self.json())
     return self.print_json(*answer);
   return say_published(self, *answer, "message");
 }
 
 int pull_peek(cli_session& self) {
-  return self.list(cli_list::messages, self.pull_path("peek"));
+  return self.list_page(cli_list::messages, self.pull_path("peek"));
 }
 
 int pull_purge(cli_session& self) {

@@ -15,6 +15,31 @@ int send_settings(cli_session& self, json_writer& out, std::string_view method,
   return change(self, method, path, out.take(), done);
 }
 
+/// Whether no job of the queue has that limit key, of which the server says
+/// `answer`. The server takes the name of any.
+bool is_nobodys(cli_session& self, const std::string& key,
+                std::string_view answer) {
+  if (!is_idle_key(answer))
+    return false;
+  auto path = self.queue_path("/jobs?limit=1");
+  add_query(path, "limitKey", key);
+  return has_no_items(self.glance(path));
+}
+
+int release_key(cli_session& self, const std::string& key) {
+  auto path = self.queue_path("/keys/" + percent_encode(key) + "/release");
+  auto answer = self.ask("POST", path);
+  if (!answer)
+    return self.status();
+  if (self.json())
+    return self.print_json(*answer);
+  if (is_nobodys(self, key, *answer))
+    return self.fail(exit_refused, "no job of " + self.word("queue")
+                                     + " has the limit key \"" + key + '"');
+  return self.print(say_released(
+    "limit key \"" + key + "\" of " + self.word("queue"), *answer));
+}
+
 } // namespace
 
 int queues_list(cli_session& self) {
@@ -78,18 +103,23 @@ int queues_hold(cli_session& self) {
   if (self.has("reason"))
     out.member("reason", self.word("reason"));
   out.end_object();
-  return change(self, "POST", self.queue_path("/hold"), out.take(),
-                "held " + self.word("queue") + " for " + print_span(*span));
+  auto before = self.json() ? "" : self.glance(self.queue_path());
+  auto after = self.ask("POST", self.queue_path("/hold"), out.take());
+  if (!after)
+    return self.status();
+  return self.json() ? self.print_json(*after)
+                     : self.print(say_held(self.word("queue"), before, *after,
+                                           self.world().now()));
 }
 
 int queues_release(cli_session& self) {
-  if (!self.has("limit-key"))
-    return change(self, "POST", self.queue_path("/release"), {},
-                  "released " + self.word("queue"));
-  auto key = self.word("limit-key");
-  return change(self, "POST",
-                self.queue_path("/keys/" + percent_encode(key) + "/release"),
-                {}, "released " + key + " of " + self.word("queue"));
+  if (self.has("limit-key"))
+    return release_key(self, self.word("limit-key"));
+  auto answer = self.ask("POST", self.queue_path("/release"));
+  if (!answer)
+    return self.status();
+  return self.json() ? self.print_json(*answer)
+                     : self.print(say_released(self.word("queue"), *answer));
 }
 
 int queues_delete(cli_session& self) {

@@ -17,7 +17,8 @@ constexpr std::size_t limit_max = 1'000'000;
 constexpr unsigned depth_max = 128;
 
 /// Reads the word `limit`; nothing where it is out of range.
-std::optional<std::size_t> read_limit(const std::string& text) {
+std::optional<std::size_t> read_limit(const std::string& text,
+                                      std::size_t limit_max) {
   if (text.empty())
     return limit_default;
   std::size_t limit = 0;
@@ -117,10 +118,16 @@ std::optional<std::string> cli_session::ask(std::string_view method,
     return std::nullopt;
   }
   if (answer->status < 200 || answer->status > 299) {
-    fail(exit_refused, refusal_of(answer->status, answer->body));
+    refuse(*answer);
     return std::nullopt;
   }
   return std::move(answer->body);
+}
+
+void cli_session::refuse(const cli_answer& answer) {
+  auto sentence = refusal_of(answer.status, answer.body);
+  sentence += hint_on(call_, code_of_refusal(answer.body), sentence);
+  fail(exit_refused, sentence);
 }
 
 std::optional<std::string> cli_session::look_for(std::string_view path,
@@ -132,17 +139,28 @@ std::optional<std::string> cli_session::look_for(std::string_view path,
   if (!answer)
     fail(exit_unreachable, answer.reason().message);
   else if (answer->status != 200)
-    fail(exit_refused, refusal_of(answer->status, answer->body));
+    refuse(*answer);
   else
     return std::move(answer->body);
   return std::nullopt;
 }
 
+bool cli_session::is_missing(std::string_view path) {
+  auto answer = client_.call("GET", path, {});
+  return answer && answer->status == 404;
+}
+
+std::string cli_session::glance(std::string_view path) {
+  auto answer = client_.call("GET", path, {});
+  return answer && answer->status == 200 ? answer->body : std::string{};
+}
+
 /// Reads a list up to its limit into a table. With `--json` its pages are
 /// printed at once. Nothing where that failed.
 std::optional<text_table>
-cli_session::read_list(cli_list what, const std::string& path, bool& more) {
-  auto limit = read_limit(word("limit"));
+cli_session::read_list(cli_list what, const std::string& path,
+                       std::size_t limit_max, bool& more) {
+  auto limit = read_limit(word("limit"), limit_max);
   if (!limit) {
     fail(exit_usage, "--limit must be a whole number from 1 to "
                        + std::to_string(limit_max) + ", got \"" + word("limit")
@@ -174,8 +192,17 @@ cli_session::read_list(cli_list what, const std::string& path, bool& more) {
 }
 
 int cli_session::list(cli_list what, const std::string& path) {
+  return show_list(what, path, limit_max);
+}
+
+int cli_session::list_page(cli_list what, const std::string& path) {
+  return show_list(what, path, page_max);
+}
+
+int cli_session::show_list(cli_list what, const std::string& path,
+                           std::size_t limit_max) {
   auto more = false;
-  auto table = read_list(what, path, more);
+  auto table = read_list(what, path, limit_max, more);
   if (!table || json())
     return status_;
   world_.out << table->print();
@@ -187,7 +214,7 @@ int cli_session::list(cli_list what, const std::string& path) {
 
 int cli_session::list_more(cli_list what, const std::string& path) {
   auto more = false;
-  auto table = read_list(what, path, more);
+  auto table = read_list(what, path, limit_max, more);
   if (!table || json() || table->rows() == 0)
     return status_;
   world_.out << '\n' << table->print();

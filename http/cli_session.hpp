@@ -72,6 +72,13 @@ public:
   /// nothing is said.
   std::optional<std::string> look_for(std::string_view path, bool& missing);
 
+  /// Whether the server says that there is no such thing. Where it says
+  /// anything else, or nothing, this is false, and nothing is said of it.
+  bool is_missing(std::string_view path);
+
+  /// Returns what is at `path`, empty where that cannot be read. Says nothing.
+  std::string glance(std::string_view path);
+
   /// See `cli_client`. Says nothing where it fails.
   result<cli_answer> follow(std::string_view path, std::string_view headers,
                             const std::function<void(std::string_view)>& take) {
@@ -81,6 +88,9 @@ public:
   /// Shows a whole list, page by page, up to the word `limit`. `path` has its
   /// query but for `limit` and `cursor`.
   int list(cli_list what, const std::string& path);
+
+  /// The same for a list that has one page only, of at most 1000.
+  int list_page(cli_list what, const std::string& path);
 
   /// The same below another list, and nothing where there are no items.
   int list_more(cli_list what, const std::string& path);
@@ -105,14 +115,28 @@ public:
   int say(const std::string& line);
 
 private:
+  int show_list(cli_list what, const std::string& path, std::size_t limit_max);
   std::optional<text_table> read_list(cli_list what, const std::string& path,
-                                      bool& more);
+                                      std::size_t limit_max, bool& more);
+  void refuse(const cli_answer& answer);
 
   const cli_call& call_;
   const cli_world& world_;
   cli_client client_;
   int status_ = exit_done;
 };
+
+// -- complaints ---------------------------------------------------------------
+
+/// Returns what makes no sense about a command's words, whatever the server
+/// would say, in one sentence.
+std::optional<std::string> complaint_about(const cli_call& call);
+
+/// Returns what to add to the sentence of a refusal for somebody who gave this
+/// command: the one that does it; empty where there is nothing to add. `code`
+/// is that of the refusal, see `code_of_refusal`.
+std::string hint_on(const cli_call& call, std::string_view code,
+                    std::string_view sentence);
 
 // -- parts of bodies ----------------------------------------------------------
 

@@ -38,6 +38,10 @@ std::string fields_of(const sse_reader& reader) {
 } // namespace
 
 int tail(cli_session& self) {
+  if (self.has("queue") && self.is_missing(self.queue_path()))
+    self.world().err << "tidegate: there is no queue "
+                     << printable(self.word("queue"))
+                     << " now; if one is created, its events come here\n";
   std::string path = "/v1/events";
   add_query(path, "queue", self.word("queue"));
   add_query(path, "types", self.word("types"));

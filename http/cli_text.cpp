@@ -11,15 +11,6 @@ namespace tidegate::http {
 
 namespace {
 
-/// Whether the character at `text[at]`, `length` bytes long, only controls.
-bool is_control(std::string_view text, std::size_t at, std::size_t length) {
-  auto first = static_cast<unsigned char>(text[at]);
-  if (length == 1)
-    return first < 0x20 || first == 0x7f;
-  return length == 2 && first == 0xc2
-         && static_cast<unsigned char>(text[at + 1]) < 0xa0;
-}
-
 struct unit {
   std::int64_t microseconds;
   const char* name;
@@ -67,30 +58,6 @@ std::optional<std::int64_t> unit_of(std::string_view text) {
 }
 
 } // namespace
-
-std::string printable(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    auto length = utf8_length(text, at);
-    if (length == 0 || is_control(text, at, length))
-      result += '?';
-    else
-      result += text.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return result;
-}
-
-std::string printable(std::string_view text, std::size_t characters) {
-  auto shown = printable(text);
-  if (utf8_characters(shown) <= characters)
-    return shown;
-  std::size_t at = 0;
-  for (std::size_t n = 0; n + 3 < characters; ++n)
-    at += utf8_length(shown, at);
-  return shown.substr(0, at) + "...";
-}
 
 std::string print_span(duration span) {
   auto rest = std::max<std::int64_t>(span.count(), 0);

@@ -8,16 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "http/printable.hpp"
 #include "tidegate/time.hpp"
 
 namespace tidegate::http {
-
-/// Returns `text` such that a terminal shows it and does nothing else: control
-/// characters (ECMA-48: C0, DEL, C1) and bytes that are not UTF-8 become `?`.
-std::string printable(std::string_view text);
-
-/// The same, at most `characters` long; what was cut off is shown as `...`.
-std::string printable(std::string_view text, std::size_t characters);
 
 /// Prints a span in its two largest units, what is smaller being cut off:
 /// `450 ms`, `28 s`, `3 min 5 s`, `2 h 10 min`, `4 d 3 h`. A negative one is

@@ -19,6 +19,7 @@ add_library(tidegate_http_client
   iso8601.cpp
   json_writer.cpp
   message_json.cpp
+  printable.cpp
   signature.cpp
   target_policy.cpp
   utf8.cpp

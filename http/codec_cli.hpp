@@ -70,6 +70,33 @@ result<std::string> show_dry_redrive(std::string_view body, wall_time now);
 /// Shows one event of `/v1/events` in one line.
 result<std::string> show_event(std::string_view data);
 
+/// Prints a queue or a job as it came, but for what may be secret in it: the
+/// values of `headers`, and of `webhookUrl` user name, password and query.
+std::string without_secrets(std::string_view object);
+
+// -- changes ------------------------------------------------------------------
+
+/// Says that a job is due now, or what it waits for all the same: `job` is what
+/// the call that ends its delay or backoff answered.
+result<std::string> say_run_now(std::string_view job, wall_time now);
+
+/// Says until when a queue is held after a hold by hand: `after` is what that
+/// answered, and `before` the queue as it was, empty where that is not known.
+result<std::string> say_held(const std::string& queue, std::string_view before,
+                             std::string_view after, wall_time now);
+
+/// Says what a release came to: `what` is the queue or limit key, and `after`
+/// what that answered.
+result<std::string> say_released(const std::string& what,
+                                 std::string_view after);
+
+/// Whether a limit key is open with nothing to deliver, as one is that no job
+/// has ever had.
+bool is_idle_key(std::string_view answer);
+
+/// Whether a list is empty. False for what is no list.
+bool has_no_items(std::string_view page);
+
 // -- answers ------------------------------------------------------------------
 
 /// How far an operation is.
@@ -106,5 +133,9 @@ result<std::string> read_queue_of(std::string_view job);
 /// Returns one printable sentence about an answer that is no success, whatever
 /// its body is.
 std::string refusal_of(unsigned status, std::string_view body);
+
+/// Returns the code of a refusal as the routes of push queues spell it, such as
+/// `wrong_queue_kind`, whichever they are; empty where there is none.
+std::string code_of_refusal(std::string_view body);
 
 } // namespace tidegate::http

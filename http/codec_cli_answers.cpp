@@ -109,4 +109,15 @@ std::string refusal_of(unsigned status, std::string_view body) {
   return printable(sentence, sentence_max);
 }
 
+std::string code_of_refusal(std::string_view body) {
+  auto answer = json::parse(body, nullptr, false);
+  auto code = text_of(member_of(answer, "code"));
+  if (code.empty())
+    code = text_of(member_of(member_of(answer, "error"), "code"));
+  for (auto& c : code)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return code;
+}
+
 } // namespace tidegate::http

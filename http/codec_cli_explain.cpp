@@ -112,11 +112,21 @@ std::string sentence(const json& blocked, const asked& about) {
   if (auto reason = text_of(member_of(blocked, "reason")); !reason.empty())
     text += ": " + reason;
   text += '.';
+  auto did = gate == "probe" || gate == "key_probe" ? " is the probe."
+                                                    : " caused it.";
   if (auto cause = text_of(member_of(blocked, "causedByJob")); !cause.empty())
-    text += cause == about.id() ? " This job caused it."
-                                : " Job " + cause + " caused it.";
+    text += (cause == about.id() ? " This job" : " Job " + cause) + did;
   text = printable(text);
   return remedy.empty() ? text : text + "\n     " + printable(remedy);
+}
+
+std::string numbered(const json& gates, const asked& about) {
+  std::string text;
+  std::size_t number = 0;
+  for (const auto& blocked : gates)
+    text += "  " + std::to_string(++number) + ". " + sentence(blocked, about)
+            + '\n';
+  return text;
 }
 
 std::string last_error(const asked& about) {
@@ -148,6 +158,11 @@ std::string earliest(const json& gates, const asked& about) {
   if (!last)
     return "Nobody can say when it goes: none of this is a matter of time.\n";
   auto at = print_instant(*last, about.now);
+  auto expires = time_of(member_of(about.job, "expiresAt"));
+  if (expires && *expires < *last)
+    return "It will not go: its lifetime ends at "
+           + print_instant(*expires, about.now) + ", before it could at " + at
+           + ".\n";
   return all_known ? "It can go at " + at + ", if nothing else shuts.\n"
                    : "It cannot go before " + at
                        + ", and not all of this is a matter of time.\n";
@@ -158,10 +173,11 @@ std::string explain_ended(const asked& about, const std::string& status) {
     return "Job " + about.id() + " is done, since "
            + about.when(member_of(about.job, "completedAt")) + ".\n";
   auto reason = cell_of(member_of(about.job, "deadReason"));
+  auto attempts = cell_of(member_of(about.job, "attempts"));
   return printable("Job " + about.id() + " is dead, since "
                    + about.when(member_of(about.job, "deadAt")) + ": " + reason
-                   + ", after " + cell_of(member_of(about.job, "attempts"))
-                   + " attempts.")
+                   + ", after " + attempts
+                   + (attempts == "1" ? " attempt." : " attempts."))
          + '\n' + last_error(about) + "It will not run unless it is replayed:\n"
          + "     " + printable(command("jobs replay " + about.id())) + '\n';
 }
@@ -171,7 +187,8 @@ std::string explain_free(const asked& about, const std::string& status) {
   if (status == "awaiting_ack")
     return job
            + " was taken by its webhook, and its worker owes an ack, nack or "
-             "defer.\n";
+             "defer until "
+           + about.when(member_of(about.job, "ackDeadline")) + ".\n";
   if (status == "processing")
     return job
            + " is being delivered, or is due and goes when its turn comes: "
@@ -200,11 +217,31 @@ result<std::string> explain_job(std::string_view job, std::string_view queue,
   auto text = printable("Job " + about.id() + " of queue " + about.queue_name()
                         + " is not running:")
               + '\n';
-  std::size_t number = 0;
-  for (const auto& blocked : gates)
-    text += "  " + std::to_string(++number) + ". " + sentence(blocked, about)
-            + '\n';
+  text += numbered(gates, about);
   return text + earliest(gates, about) + last_probe(about) + last_error(about);
+}
+
+result<std::string> say_run_now(std::string_view job, wall_time now) {
+  auto document = read_object(job);
+  if (!document)
+    return document.reason();
+  const json none;
+  asked about{*document, none, now};
+  const auto& gates = member_of(about.job, "blockedBy");
+  if (!gates.is_array())
+    return not_tidegate();
+  auto id = printable(about.id());
+  if (!gates.empty())
+    return "run-now ends a delay or a backoff only: " + id
+           + " does not go yet:\n" + numbered(gates, about);
+  auto status = text_of(member_of(about.job, "status"));
+  if (status == "awaiting_ack")
+    return id
+           + " was taken by its webhook: its worker owes an ack, nack or "
+             "defer\n";
+  if (status == "processing")
+    return "due now, or on its way: " + id + '\n';
+  return "due now: " + id + '\n';
 }
 
 } // namespace tidegate::http

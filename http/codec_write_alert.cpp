@@ -2,6 +2,9 @@
 
 #include "http/codec_alert.hpp"
 #include "http/codec_write.hpp"
+#include "http/iso8601.hpp"
+#include "http/json_scan.hpp"
+#include "http/message_json.hpp"
 #include "tidegate/pull_messages.hpp"
 
 namespace tidegate::http {
@@ -43,7 +46,7 @@ std::string describe_deaths(const alert& what) {
 
 std::string describe_hold(const alert& what, bool firing) {
   return "Q" + queue_of(what).substr(1)
-         + (firing ? " has been held for " : " is open again, after ")
+         + (firing ? " has been held for " : " is held no longer, after ")
          + print_span(whole_seconds(what.span));
 }
 
@@ -80,14 +83,20 @@ void dead_members(json_writer& out, const alert& what) {
     optional_member(out, "job", what.job, [](job_id x) {
       return to_string(message_id{x.seq, x.tag});
     });
+  auto dead = what.cause == alert_cause::job_dead;
+  auto known = what.reason != dead_reason::none;
   text_member(out, "reason",
-              what.reason == dead_reason::none ? "" : to_string(what.reason));
+              dead && what.kind == queue_kind::pull ? dead_message_reason
+              : known                               ? to_string(what.reason)
+                                                    : "");
 }
 
 } // namespace
 
 std::string describe(const alert& what) {
   auto firing = what.state == alert_state::firing;
+  if (what.gone)
+    return "Q" + queue_of(what).substr(1) + " was deleted";
   switch (what.cause) {
     case alert_cause::job_dead:
       return describe_deaths(what);
@@ -115,12 +124,23 @@ std::string encode(const alert& what) {
   time_member(out, "at", what.at);
   time_member(out, "since", what.since);
   time_member(out, "until", what.until);
-  number_member(out, "count", !timed, what.count);
-  number_member(out, "seconds", timed, whole_seconds(what.span));
+  number_member(out, "count", !timed && !what.gone, what.count);
+  number_member(out, "seconds", timed && !what.gone, whole_seconds(what.span));
   number_member(out, "limit", what.cause != alert_cause::job_dead, what.limit);
   dead_members(out, what);
   out.end_object();
   return out.take();
+}
+
+std::optional<wall_time> read_since(std::string_view encoded) {
+  auto scanned = scan_json(encoded, 1);
+  auto* outline = std::get_if<json_outline>(&scanned);
+  if (outline == nullptr)
+    return std::nullopt;
+  for (const auto& [key, value] : outline->parts)
+    if (key == R"("since")" && kind_of(value) == json_kind::string)
+      return parse_iso8601(value.substr(1, value.size() - 2));
+  return std::nullopt;
 }
 
 } // namespace tidegate::http

@@ -2,6 +2,7 @@
 
 #include "http/codec.hpp"
 #include "http/codec_write.hpp"
+#include "http/message_json.hpp"
 #include "tidegate/pull_messages.hpp"
 
 namespace tidegate::http {
@@ -35,6 +36,7 @@ void gate_members(json_writer& out, const service_event& event) {
 void data_members(json_writer& out, const service_event& event) {
   switch (event.kind) {
     case event_kind::queue_held:
+    case event_kind::queue_released:
     case event_kind::queue_probing:
     case event_kind::queue_opened:
       gate_members(out, event);
@@ -43,11 +45,16 @@ void data_members(json_writer& out, const service_event& event) {
       subject_member(out, event);
       out.member("reason", to_string(event.reason));
       break;
-    case event_kind::job_replayed:
     case event_kind::message_dead:
+      subject_member(out, event);
+      out.member("reason", dead_message_reason);
+      break;
+    case event_kind::job_replayed:
       subject_member(out, event);
       break;
     case event_kind::messages_redriven:
+    case event_kind::queue_purged:
+    case event_kind::dead_letters_deleted:
       out.member("count", event.count);
       break;
     case event_kind::operation_started:

@@ -63,6 +63,12 @@ bool waits_for_a_time(const job& what) {
          && what.waits_for != wait_kind::none;
 }
 
+/// A job that was taken by its webhook does not expire.
+bool may_expire(const job& what) {
+  return what.status == job_status::pending
+         || what.status == job_status::processing;
+}
+
 std::optional<wall_time> ended_as(const job& what, job_status status) {
   return what.status == status ? what.ended_at : std::nullopt;
 }
@@ -96,6 +102,11 @@ void write_job(json_writer& out, const job_view& view, detail shown) {
     out.key("payload").raw(what.payload.bytes());
   time_member(out, "scheduledFor",
               waits_for_a_time(what) ? std::optional{what.due} : std::nullopt);
+  time_member(out, "ackDeadline",
+              what.status == job_status::awaiting_ack ? std::optional{what.due}
+                                                      : std::nullopt);
+  time_member(out, "expiresAt",
+              may_expire(what) ? std::optional{what.expires_at} : std::nullopt);
   blocked_by_member(out, view.blocked);
   text_member(out, "deadReason", dead ? to_string(what.dead_reason) : "");
   if (shown == detail::all)

@@ -14,7 +14,7 @@ constexpr std::string_view retry = "retry: 2000\n";
 void event_writer::begin(event_id at) {
   std::string text{retry};
   text.append("id: ").append(to_string(at)).append("\n\n");
-  body_->put(text);
+  send(text);
 }
 
 void event_writer::put(const numbered_event& what) {
@@ -23,18 +23,25 @@ void event_writer::put(const numbered_event& what) {
   text.append(to_string(what.id)).append("\nevent: ");
   text.append(to_string(what.event.kind)).append("\ndata: ");
   text.append(encode(what)).append("\n\n");
-  body_->put(text);
+  send(text);
 }
 
 void event_writer::put_gap() {
   std::string text{retry};
   // Without an id: who comes back right after it is told of the gap again.
   text.append("event: gap\ndata: {}\n\n");
-  body_->put(text);
+  send(text);
 }
 
 void event_writer::beat() {
-  body_->put(":\n\n");
+  send(":\n\n");
+}
+
+void event_writer::send(const std::string& text) {
+  if (may_read_ && !may_read_())
+    body_->end();
+  else
+    body_->put(text);
 }
 
 response make_event_response(std::shared_ptr<body_stream> body) {

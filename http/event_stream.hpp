@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,8 +34,11 @@ inline constexpr std::size_t event_bytes_unsent_max = 64 * 1024;
 /// ```
 class event_writer final : public event_sink {
 public:
-  explicit event_writer(std::shared_ptr<body_stream> body)
-    : body_(std::move(body)) {
+  /// The stream ends where there is something to tell and `may_read` says no;
+  /// empty: it always may.
+  explicit event_writer(std::shared_ptr<body_stream> body,
+                        std::function<bool()> may_read = nullptr)
+    : body_(std::move(body)), may_read_(std::move(may_read)) {
     // nop
   }
 
@@ -55,7 +59,10 @@ public:
   }
 
 private:
+  void send(const std::string& text);
+
   std::shared_ptr<body_stream> body_;
+  std::function<bool()> may_read_;
 };
 
 /// Returns the response whose body is `body`, which it abandons where that

@@ -58,7 +58,7 @@ std::optional<error> write_key(const std::filesystem::path& file,
 
 result<key_digest> first_key(const std::optional<std::string>& given,
                              const std::filesystem::path& file,
-                             std::ostream& out) {
+                             std::ostream& out, bool shows_it) {
   if (given)
     return checked(*given, "TIDEGATE_API_KEY");
   if (std::filesystem::exists(file)) {
@@ -71,7 +71,10 @@ result<key_digest> first_key(const std::optional<std::string>& given,
   auto key = make_api_key();
   if (auto failed = write_key(file, key))
     return *failed;
-  out << "first API key, kept in " << file.string() << ": " << key << std::endl;
+  out << "the first API key is kept in " << file.string();
+  if (shows_it)
+    out << ": " << key;
+  out << std::endl;
   return digest_of(key);
 }
 

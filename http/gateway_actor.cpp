@@ -95,7 +95,7 @@ void gateway_state::execute(const job_call& what, const pending_call_ptr& c) {
 void gateway_state::execute(const events_call& what,
                             const pending_call_ptr& c) {
   auto body = std::make_shared<body_stream>(event_bytes_unsent_max);
-  event_sink_ptr sink = std::make_shared<event_writer>(body);
+  event_sink_ptr sink = std::make_shared<event_writer>(body, what.may_read);
   std::weak_ptr<event_sink> weak = sink;
   body->on_room([weak, events = peers_.events] {
     if (auto taker = weak.lock())

@@ -1,10 +1,10 @@
 #include "http/key_commands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
+#include "http/cli_text.hpp"
 #include "http/iso8601.hpp"
 #include "http/json_writer.hpp"
 #include "http/keys.hpp"
@@ -58,31 +58,13 @@ result<std::uint8_t> read_scopes(std::string_view text) {
 
 // -- printing -----------------------------------------------------------------
 
-using row = std::array<std::string, 6>;
-
-row cells_of(const api_key_record& key) {
+std::vector<std::string> cells_of(const api_key_record& key) {
   return {to_string(key.id),
           key.project,
           join(names_of(key.scopes)),
           key.name.empty() ? "-" : key.name,
           to_iso8601(key.created_at),
           key.expires_at ? to_iso8601(*key.expires_at) : "never"};
-}
-
-std::string print_rows(const std::vector<row>& rows) {
-  std::array<std::size_t, 6> widths{};
-  for (auto& cells : rows)
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], cells[i].size());
-  std::string text;
-  for (auto& cells : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      line += cells[i] + std::string(widths[i] - cells[i].size() + 2, ' ');
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  }
-  return text;
 }
 
 } // namespace
@@ -95,10 +77,7 @@ result<new_key> make_key(const key_wish& wish, wall_time now) {
   auto bits = read_scopes(wish.scopes);
   if (!bits)
     return bits.reason();
-  auto printable = std::all_of(wish.name.begin(), wish.name.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-  });
-  if (wish.name.size() > name_max || !printable)
+  if (wish.name.size() > name_max || !is_printable(wish.name))
     return refuse("--name must be at most " + std::to_string(name_max)
                   + " bytes on one line");
   new_key made;
@@ -128,11 +107,10 @@ std::string print_created(const new_key& made) {
 }
 
 std::string print_key_table(std::span<const api_key_record> keys) {
-  std::vector<row> rows{
-    {"ID", "PROJECT", "SCOPES", "NAME", "CREATED", "EXPIRES"}};
+  text_table table{{"ID", "PROJECT", "SCOPES", "NAME", "CREATED", "EXPIRES"}};
   for (auto& key : keys)
-    rows.push_back(cells_of(key));
-  return print_rows(rows);
+    table.add(cells_of(key));
+  return table.print();
 }
 
 std::string print_key_json(std::span<const api_key_record> keys) {

@@ -109,7 +109,13 @@ void key_set::add(const api_key_record& record) {
 
 void key_set::add(entry what) {
   auto place = place_of(what.digest);
+  ends_[what.who.key] = what.expires_at;
   entries_.emplace(place, std::move(what));
+}
+
+bool key_set::has(api_key_id id, wall_time now) const {
+  auto i = ends_.find(id);
+  return i != ends_.end() && (!i->second || now < *i->second);
 }
 
 void key_set::count_on(const key_set& before) {
@@ -162,6 +168,10 @@ key_ring::authenticate(std::optional<std::string_view> authorization,
   if (rate_max_ > 0 && !found->meter->take(rate_max_, now.steady))
     return problem::rate_limited;
   return found->who;
+}
+
+bool key_ring::still_opens(api_key_id key, wall_time now) const {
+  return current()->has(key, now);
 }
 
 std::shared_ptr<const key_set> key_ring::current() const {

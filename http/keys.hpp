@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,9 @@ public:
     return entries_.size();
   }
 
+  /// Whether the stored key of that number is one of them, valid at `now`.
+  bool has(api_key_id id, wall_time now) const;
+
   /// A key that opens the API, and how it is used.
   struct entry {
     key_digest digest;
@@ -75,6 +79,9 @@ private:
   void add(entry what);
 
   std::unordered_multimap<std::uint64_t, entry> entries_;
+
+  /// Until when stored keys are valid.
+  std::map<api_key_id, std::optional<wall_time>> ends_;
 };
 
 /// The keys that open the API now. All functions may be called from any thread.
@@ -93,6 +100,10 @@ public:
   /// valid at `now`, `rate_limited` where that key makes too many requests.
   std::variant<caller, problem>
   authenticate(std::optional<std::string_view> authorization, moment now) const;
+
+  /// Whether who was let in with a key would still be: false where that has
+  /// been revoked or has expired.
+  bool still_opens(api_key_id key, wall_time now) const;
 
 private:
   std::shared_ptr<const key_set> current() const;

@@ -4,10 +4,12 @@
 #include <string>
 
 #include <spdlog/logger.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include "http/iso8601.hpp"
 #include "http/json_writer.hpp"
+#include "http/printable.hpp"
 #include "tidegate/messages.hpp"
 #include "tidegate/pull_messages.hpp"
 
@@ -29,6 +31,33 @@ spdlog::level::level_enum to_level(log_severity severity) {
   return spdlog::level::info;
 }
 
+/// The level by the word that the option `log-level` has for it: spdlog's own
+/// is `warning`.
+class level_word : public spdlog::custom_flag_formatter {
+public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& to) override {
+    constexpr std::string_view warn = "warn";
+    auto name = spdlog::level::to_string_view(message.level);
+    if (message.level == spdlog::level::warn)
+      to.append(warn.data(), warn.data() + warn.size());
+    else
+      to.append(name.data(), name.data() + name.size());
+  }
+
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<level_word>();
+  }
+};
+
+/// Returns what prints lines by `pattern`, in which `%*` is the level.
+std::unique_ptr<spdlog::formatter>
+make_formatter(const char* pattern, spdlog::pattern_time_type in) {
+  auto result = std::make_unique<spdlog::pattern_formatter>(in);
+  result->add_flag<level_word>('*').set_pattern(pattern);
+  return result;
+}
+
 log_severity severity_of(event_kind kind) {
   switch (kind) {
     case event_kind::store_failed:
@@ -46,9 +75,9 @@ std::string on_one_line(std::string_view text) {
   auto is_control = [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   };
-  return std::any_of(text.begin(), text.end(), is_control)
-           ? json_writer{}.value(text).take()
-           : std::string{text};
+  return printable(std::any_of(text.begin(), text.end(), is_control)
+                     ? json_writer{}.value(text).take()
+                     : std::string{text});
 }
 
 /// Puts a line together: members of a JSON object, or words.
@@ -149,10 +178,12 @@ struct log::impl {
     out.set_level(to_level(options.least));
     out.flush_on(spdlog::level::debug);
     if (options.json)
-      out.set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v)",
-                      spdlog::pattern_time_type::utc);
+      out.set_formatter(
+        make_formatter(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*",%v)",
+                       spdlog::pattern_time_type::utc));
     else
-      out.set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
+      out.set_formatter(make_formatter("%Y-%m-%d %H:%M:%S.%e %* %v",
+                                       spdlog::pattern_time_type::local));
   }
 
   log_options options;

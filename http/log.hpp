@@ -27,12 +27,11 @@ struct log_options {
 /// An account of one request: who asked for what, and what came of it. What
 /// does not apply is empty.
 struct request_account {
-  /// The `x-request-id` of the response; empty where it was refused before it
-  /// had one.
+  /// The `x-request-id` of the response.
   std::string id;
 
   /// What the route is called, e.g. `jobs.publish`; empty: it was refused
-  /// before there was one.
+  /// before it got to one.
   std::string_view route;
 
   std::string project;
@@ -46,7 +45,8 @@ struct request_account {
 
   unsigned status = 0;
 
-  /// From when the request was there to when its answer was.
+  /// From when the request was there to when its answer was; of one that was
+  /// refused: from its head on, 0 where there was none.
   duration took{0};
 
   /// Address of the client.

@@ -21,9 +21,12 @@
 #include "config/config_file.hpp"
 #include "config/settings.hpp"
 #include "http/cli_commands.hpp"
+#include "http/client_trust.hpp"
 #include "http/first_key.hpp"
 #include "http/key_commands.hpp"
 #include "http/log.hpp"
+#include "http/out_of_memory.hpp"
+#include "http/printable.hpp"
 #include "http/process.hpp"
 #include "http/server_tls.hpp"
 #include "http/version.hpp"
@@ -112,16 +115,31 @@ make_alert_options(const config::settings& with,
   return std::optional{std::move(result)};
 }
 
+/// Returns what is wrong with the files that are named.
+std::optional<std::string>
+complaint_about_certificates(const config::settings& with) {
+  if (!with.tls_cert.empty())
+    if (auto own = http::server_tls::load(with.tls_cert.string(),
+                                          with.tls_key.string());
+        !own)
+      return own.reason().message;
+  if (!with.trusted_ca.empty())
+    if (auto trust = http::client_trust::make(with.trusted_ca.string()); !trust)
+      return trust.reason().message;
+  return std::nullopt;
+}
+
 int run(const config::serve& command) {
+  http::end_when_out_of_memory();
   const auto& with = command.with;
   http::log log{
     {to_severity(with.log_level), with.log_format == config::log_format::json}};
   auto targets = make_target_policy(with.allow_target);
   if (!targets)
-    return refuse("allow-target: " + targets.reason().message);
+    return refuse("--allow-target: " + targets.reason().message);
   auto alerts = make_alert_options(with, *targets);
   if (!alerts)
-    return refuse("alert-url: " + alerts.reason().message);
+    return refuse("--alert-url: " + alerts.reason().message);
   std::shared_ptr<http::server_tls> tls;
   if (!with.tls_cert.empty()) {
     auto loaded = http::server_tls::load(with.tls_cert.string(),
@@ -142,7 +160,8 @@ int run(const config::serve& command) {
   if (!store)
     return fail(log, store.reason().message);
   auto key = http::first_key(config::process_environment("TIDEGATE_API_KEY"),
-                             with.data / "api-key", std::cerr);
+                             with.data / "api-key", std::cerr,
+                             isatty(STDERR_FILENO) == 1);
   if (!key)
     return fail(log, key.reason().message);
   http::process_options options;
@@ -196,9 +215,15 @@ int run(const config::create_key& command) {
   if (failed)
     return fail("cannot make " + command.data.string() + ": "
                 + failed.message());
-  auto id = create_api_key(store_in(command.data), made->record);
+  auto store = store_in(command.data);
+  auto was_there = std::filesystem::exists(store.file, failed);
+  auto id = create_api_key(store, made->record);
   if (!id)
     return fail(id.reason().message);
+  if (!was_there)
+    std::cerr << "tidegate: there was no data in "
+              << http::printable(command.data.string())
+              << ": a new store has been made there\n";
   made->record.id = *id;
   std::cout << http::print_created(*made);
   return EXIT_SUCCESS;
@@ -249,7 +274,18 @@ int run(const config::call_api& command) {
 }
 
 int run(const config::check_config& command) {
-  auto wrong = config::check_file(command.file);
+  auto checked = config::check_file(command.file);
+  auto& wrong = checked.problems;
+  auto targets = make_target_policy(checked.with.allow_target);
+  if (!targets)
+    wrong.push_back(command.file.string()
+                    + ": allow_target: " + targets.reason().message);
+  else if (auto alerts = make_alert_options(checked.with, *targets); !alerts)
+    wrong.push_back(command.file.string()
+                    + ": alert_url: " + alerts.reason().message);
+  if (auto problem = complaint_about_certificates(checked.with);
+      problem && wrong.empty())
+    wrong.push_back(command.file.string() + ": " + *problem);
   for (const auto& line : wrong)
     std::cout << line << '\n';
   return wrong.empty() ? EXIT_SUCCESS : exit_failure;

@@ -181,6 +181,14 @@ struct response {
   std::shared_ptr<body_stream> stream = {};
 };
 
+/// Why a request is not let in.
+struct refusal {
+  response answer;
+
+  /// Who asked for what, where both are known.
+  std::optional<admission> asked = {};
+};
+
 /// Takes the one response to a request.
 class reply_sink {
 public:

@@ -222,8 +222,10 @@ void put_lives(queue_pages& out) {
         return out.put(q, q.totals.dead_lettered, true,
                        {{"reason", "max_receive_count"}});
       const auto& dead = q.counters.dead;
+      // All from the start: where one first shows with its first deaths,
+      // Prometheus sees no increase.
       for (std::uint8_t i = 1; i < dead.size(); ++i)
-        out.put(q, dead[i], i == 1, {{"reason", to_string(dead_reason{i})}});
+        out.put(q, dead[i], true, {{"reason", to_string(dead_reason{i})}});
     });
   out.each(counter, "tidegate_queue_received_total",
            "Messages that were handed out, each as often as that happened.",

@@ -93,7 +93,7 @@ constexpr std::array docs = {
     .response = "PullQueue",
     .response_example = queue_example,
     .other_status = 200,
-    .conflicts = "QUEUE_ALREADY_EXISTS",
+    .conflicts = "QUEUE_ALREADY_EXISTS WRONG_QUEUE_KIND",
   },
   route_doc{
     .what = operation::get_pull_queue,

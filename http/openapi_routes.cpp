@@ -21,7 +21,7 @@ constexpr std::array docs = {
     .status = 201,
     .response = "Queue",
     .response_example = examples::queue_with_secret,
-    .conflicts = "queue_exists",
+    .conflicts = "queue_exists wrong_queue_kind",
   },
   route_doc{
     .what = operation::list_queues,

@@ -90,7 +90,8 @@ false, "properties": {
 "JobItem": {"type": "object",
   "required": ["id", "queue", "status", "attempts", "maxAttempts",
   "deferCount", "maxDefers", "deliveries", "idempotencyKey", "limitKey",
-  "priority", "headers", "scheduledFor", "blockedBy", "deadReason",
+  "priority", "headers", "scheduledFor", "ackDeadline", "expiresAt",
+  "blockedBy", "deadReason",
   "replayCount", "createdAt", "completedAt", "deadAt"],
   "properties": {
     "id": {"type": "string"}, "queue": {"type": "string"}, "status": {"$ref":
@@ -104,6 +105,8 @@ false, "properties": {
     "#/components/schemas/Headers"},
     "payload": {"description": "In a list only where it was asked for"},
     "scheduledFor": {"type": ["string", "null"], "format": "date-time"},
+    "ackDeadline": {"type": ["string", "null"], "format": "date-time"},
+    "expiresAt": {"type": ["string", "null"], "format": "date-time"},
     "blockedBy": {"$ref": "#/components/schemas/BlockedBy"},
     "deadReason": {"oneOf": [{"$ref": "#/components/schemas/DeadReason"},
     {"type": "null"}]},

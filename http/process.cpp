@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <future>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@
 #include "http/codec_alert.hpp"
 #include "http/gateway_actor.hpp"
 #include "http/metrics_printer.hpp"
+#include "http/out_of_memory.hpp"
+#include "http/problem.hpp"
 #include "http/request_log.hpp"
 #include "http/server_tls.hpp"
 #include "http/signature.hpp"
@@ -104,21 +107,27 @@ public:
     // nop
   }
 
-  std::variant<admission, response> admit(const request_head& head) override {
-    auto result = http::admit(head, *keys_, read_clocks());
-    if (auto refused = std::get_if<response>(&result))
-      write_refusal(log_, head, *refused);
-    return result;
+  std::variant<admission, refusal> admit(const request_head& head) override {
+    return http::admit(head, *keys_, read_clocks());
+  }
+
+  void refused(const refused_request& what) override {
+    write_refusal(log_, what);
   }
 
   void handle(request what, responder respond) override {
     if (log_.writes(log_severity::debug))
       respond = with_line(log_, what, std::move(respond));
-    auto parsed = read_call(what, options_);
+    auto key = what.who.key;
+    auto parsed = read(what);
     if (auto refused = std::get_if<response>(&parsed)) {
       respond(std::move(*refused));
       return;
     }
+    if (auto events = std::get_if<events_call>(&std::get<call>(parsed)))
+      events->may_read = [keys = keys_, key] {
+        return keys->still_opens(key, read_clocks().wall);
+      };
     if (auto warning = warning_about(std::get<call>(parsed)))
       log_.write(log_severity::warn, *warning);
     auto c = std::make_shared<pending_call>(
@@ -127,6 +136,17 @@ public:
   }
 
 private:
+  /// Reads the call. Where there is no memory for it the client is told so.
+  std::variant<call, response> read(request& what) const {
+    try {
+      excusable_allocations excused;
+      return read_call(what, options_);
+    } catch (const std::bad_alloc&) {
+      return make_problem(problem::overloaded, "There is no memory for it",
+                          family_of(what.route.route->path));
+    }
+  }
+
   std::shared_ptr<const key_ring> keys_;
   api_options options_;
   std::vector<gateway_actor> gateways_;
@@ -141,23 +161,27 @@ event_listener::behavior_type make_event_log(event_listener::pointer,
 
 /// Waits for SIGTERM or SIGINT, from construction on. The first one asks to
 /// stop; after it they end the process at once. Calls `reload` at each SIGHUP,
-/// on a thread of its own.
+/// on a thread of its own: files may be slow, and a stop does not wait for
+/// them.
 class stop_request {
 public:
   explicit stop_request(std::function<void()> reload)
-    : signals_(context_, SIGTERM, SIGINT), hangups_(context_, SIGHUP),
+    : signals_(stops_, SIGTERM, SIGINT), hangups_(reloads_, SIGHUP),
       reload_(std::move(reload)) {
     await_hangup();
     signals_.async_wait([this](auto, int) {
       signals_.clear();
       asked_.set_value();
     });
-    thread_ = std::thread{[this] { context_.run(); }};
+    for (auto* context : {&stops_, &reloads_})
+      threads_.emplace_back([context] { context->run(); });
   }
 
   ~stop_request() {
-    context_.stop();
-    thread_.join();
+    stops_.stop();
+    reloads_.stop();
+    for (auto& thread : threads_)
+      thread.join();
   }
 
   void wait() {
@@ -174,12 +198,13 @@ private:
     });
   }
 
-  boost::asio::io_context context_{1};
+  boost::asio::io_context stops_{1};
+  boost::asio::io_context reloads_{1};
   boost::asio::signal_set signals_;
   boost::asio::signal_set hangups_;
   std::function<void()> reload_;
   std::promise<void> asked_;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 /// The actors and everything that they need, in the order of their making.
@@ -261,10 +286,14 @@ std::optional<std::string> running_server::start_service() {
     };
   options.events.bytes_max = event_bytes_max;
   options.alerts = std::move(options_.alerts);
-  if (options.alerts)
+  if (options.alerts) {
     options.alerts->encode = [](const alert& what) {
       return payload{encode(what)};
     };
+    options.alerts->read_since = [](const payload& encoded) {
+      return read_since(encoded.bytes());
+    };
+  }
   options.on_api_keys = [keys = keys_](const auto& list) {
     keys->replace(list);
   };
@@ -381,6 +410,7 @@ int run_process(process_options options, log& out) {
   if (wrong) {
     out.write(log_severity::error, *wrong);
   } else {
+    out.write(log_severity::info, "started");
     stop.wait();
     out.write(log_severity::info, "stopping");
   }

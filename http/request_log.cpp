@@ -74,15 +74,19 @@ responder with_line(log& out, const request& what, responder answer) {
           family};
 }
 
-void write_refusal(log& out, const request_head& head, const response& why) {
+void write_refusal(log& out, const refused_request& what) {
   if (!out.writes(log_severity::debug))
     return;
   request_account account;
-  auto id = find_header(head, "x-request-id");
-  if (id && is_request_id(*id))
-    account.id = *id;
-  account.status = why.status;
-  account.peer = head.peer;
+  account.id = what.id;
+  account.status = what.answer.status;
+  account.peer = what.peer;
+  account.took = what.took;
+  if (what.asked != nullptr) {
+    account.route = what.asked->route.route->capability;
+    account.project = what.asked->who.project;
+    account.key = what.asked->who.key;
+  }
   out.write(account);
 }
 

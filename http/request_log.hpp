@@ -4,6 +4,7 @@
 
 #include "http/log.hpp"
 #include "http/message.hpp"
+#include "http/server.hpp"
 
 namespace tidegate::http {
 
@@ -12,7 +13,7 @@ namespace tidegate::http {
 /// @pre `out` outlives it
 responder with_line(log& out, const request& what, responder answer);
 
-/// Writes that a request was refused before its body was read.
-void write_refusal(log& out, const request_head& head, const response& why);
+/// Writes that a request was refused before it was handed to a route.
+void write_refusal(log& out, const refused_request& what);
 
 } // namespace tidegate::http

@@ -28,7 +28,8 @@ public:
     head,
     /// The whole of a request is there. Go on with `next`.
     complete,
-    /// What came is no request, see `fault`. Nothing more can be read.
+    /// What came is no request, or there is no memory for it, see `fault`.
+    /// Nothing more can be read.
     fault,
   };
 
@@ -36,7 +37,8 @@ public:
 
   ~request_reader();
 
-  /// Returns where to put the bytes that come next, never empty.
+  /// Returns where to put the bytes that come next, never empty. It stays valid
+  /// until `commit`, whatever is read meanwhile of what is there.
   std::span<char> prepare();
 
   /// Says that `bytes` of what `prepare` returned were filled.
@@ -51,8 +53,16 @@ public:
   /// Whether bytes wait that were not looked at yet.
   bool has_unread() const;
 
+  /// Whether the rest of a body that nobody wants is still to come.
+  bool is_skipping() const;
+
   /// Why there is no going on, after `step::fault`.
   problem fault() const;
+
+  /// Returns the first field of that name, also after `step::fault` as far as
+  /// the head could be read; empty where there is none, or no whole head. Valid
+  /// until `advance` or `next`.
+  std::string_view field(std::string_view name) const;
 
   // -- after step::head -------------------------------------------------------
 
@@ -81,6 +91,10 @@ public:
 
   /// Goes on to the body, of which no more than `body_bytes_max` is taken.
   void read_body(std::size_t body_bytes_max);
+
+  /// Goes on to the next request. The body in front of it is dropped as it
+  /// comes, and takes no memory. @pre `announced()` says how large it is
+  void skip_body();
 
   // -- after step::complete ---------------------------------------------------
 

@@ -32,7 +32,6 @@ add_library(tidegate_http_api
   dashboard.cpp
   discovery.cpp
   json_scan.cpp
-  key_commands.cpp
   keys.cpp
   request_meter.cpp
   message.cpp
@@ -68,6 +67,7 @@ add_library(tidegate_http_server
   listener.cpp
   body_room.cpp
   pipeline.cpp
+  out_of_memory.cpp
   request_reader.cpp
   response_writer.cpp
   server.cpp

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -74,19 +75,43 @@ struct server_options {
   std::size_t linger_bytes_max = 8 * 1024 * 1024;
 };
 
+/// A request that the server has answered by itself, without `handler::handle`.
+/// All of it is valid only during the call that it is handed to.
+struct refused_request {
+  /// The `x-request-id` of the answer.
+  std::string_view id;
+
+  /// Address of the client, without its port.
+  std::string_view peer;
+
+  /// Who asked for what; null where `handler::admit` did not say.
+  const admission* asked = nullptr;
+
+  /// Since its head was there; 0 where it never was.
+  duration took{0};
+
+  const response& answer;
+};
+
 /// What the server asks about requests. Called from the thread of the
 /// connection's `io_context`, so from several threads at once.
 class handler {
 public:
   virtual ~handler() = default;
 
-  /// Looks at a request whose head has arrived. A response refuses it: the body
-  /// is not read, and the connection ends where there is one.
-  virtual std::variant<admission, response> admit(const request_head& head) = 0;
+  /// Looks at a request whose head has arrived. Where it is refused the body is
+  /// not read, and the connection ends where there is one.
+  virtual std::variant<admission, refusal> admit(const request_head& head) = 0;
 
   /// Takes a whole request. `respond` may be called before this returns. Must
   /// not throw.
   virtual void handle(request what, responder respond) = 0;
+
+  /// Hears of each request that was refused: by `admit`, or because it is too
+  /// large, too slow, no HTTP, or more than there is room for. Must not throw.
+  virtual void refused(const refused_request&) {
+    // nop
+  }
 };
 
 /// An HTTP/1.1 server (RFC 9110, RFC 9112) on a set of `io_context`s, each of

@@ -1,7 +1,10 @@
 #include "http/server_tls.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -22,6 +25,9 @@ namespace ssl = boost::asio::ssl;
 /// Longer files are no certificates.
 constexpr std::size_t file_bytes_max = 1024 * 1024;
 
+/// How long the writer of a pipe may write nothing. Unit: milliseconds.
+constexpr int wait_ms_max = 5000;
+
 /// The one protocol that is spoken, as ALPN lists it: with its length.
 constexpr unsigned char protocols[] = "\x08http/1.1";
 constexpr unsigned protocols_size = sizeof(protocols) - 1;
@@ -29,12 +35,6 @@ constexpr unsigned protocols_size = sizeof(protocols) - 1;
 error complain(std::string message) {
   return {errc::validation_failed, std::move(message)};
 }
-
-struct file_deleter {
-  void operator()(std::FILE* what) const {
-    std::fclose(what);
-  }
-};
 
 struct bio_deleter {
   void operator()(BIO* what) const {
@@ -48,20 +48,44 @@ struct key_deleter {
   }
 };
 
-/// Reads the file that the setting `name` names.
+/// Reads until the end of `file`, which does not block, or one byte more than
+/// there may be. Fails with `errno`, with `ETIMEDOUT` where nothing comes.
+int read_all(int file, std::string& text) {
+  text.resize(file_bytes_max + 1);
+  std::size_t size = 0;
+  while (size < text.size()) {
+    auto count = ::read(file, text.data() + size, text.size() - size);
+    if (count > 0) {
+      size += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (count == 0)
+      break;
+    pollfd what{file, POLLIN, 0};
+    if (errno == EAGAIN && ::poll(&what, 1, wait_ms_max) == 0)
+      return ETIMEDOUT;
+    if (errno != EAGAIN && errno != EINTR)
+      return errno;
+  }
+  text.resize(size);
+  return 0;
+}
+
+/// Reads the file that the setting `name` names. It may be a pipe.
 result<std::string> read_file(const char* name, const std::string& path) {
   auto cannot = [&](const char* why) {
     return complain(std::string{name} + ": " + path
                     + " cannot be read: " + why);
   };
-  std::unique_ptr<std::FILE, file_deleter> file{
-    std::fopen(path.c_str(), "rbe")};
-  if (!file)
+  // A pipe without a writer would be waited for without end.
+  auto file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file == -1)
     return cannot(std::strerror(errno));
-  std::string text(file_bytes_max + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0)
-    return cannot(std::strerror(errno));
+  std::string text;
+  auto failure = read_all(file, text);
+  ::close(file);
+  if (failure != 0)
+    return cannot(std::strerror(failure));
   if (text.size() > file_bytes_max)
     return cannot("it is larger than 1 MiB");
   return text;

@@ -132,7 +132,9 @@ bool session::step() {
         take_no_more();
         return false;
       }
-      if (!request_until_ && !reader_.is_idle())
+      if (reader_.is_idle())
+        request_until_.reset();
+      else if (!request_until_)
         request_until_ = clock::now() + home_->core->options.request_timeout;
       if (reader_.body_bytes() > 0 && !make_room())
         return false;
@@ -147,9 +149,8 @@ bool session::step() {
     case request_reader::step::fault:
       break;
   }
-  if (frame_.request_id.empty())
-    frame_.request_id = home_->ids.next();
-  refuse(make_problem(reader_.fault(), {}, frame_.family), false);
+  name_request();
+  refuse(make_problem(reader_.fault(), {}, frame_.family), rest::unread);
   return false;
 }
 
@@ -161,19 +162,23 @@ void session::on_head() {
   frame_.http_1_0 = reader_.is_http_1_0();
   frame_.family = family_of(head.target);
   frame_.since = clock::now();
-  auto id = find_header(head, "x-request-id");
-  frame_.request_id = id && is_request_id(*id) ? std::string{*id}
-                                               : home_->ids.next();
+  name_request();
   auto verdict = home_->core->requests->admit(head);
-  if (auto refusal = std::get_if<response>(&verdict))
-    return refuse(std::move(*refusal), !reader_.has_body());
+  if (auto refused = std::get_if<refusal>(&verdict)) {
+    is_known_ = refused->asked.has_value();
+    if (is_known_)
+      admitted_ = std::move(*refused->asked);
+    return refuse(std::move(refused->answer),
+                  reader_.has_body() ? rest::unread : rest::none);
+  }
   admitted_ = std::move(std::get<admission>(verdict));
+  is_known_ = true;
   if (admitted_.route.route->streams)
     frame_.keep_alive = false;
   auto body_bytes_max = body_limit(*admitted_.route.route);
   if (reader_.is_too_large(body_bytes_max))
     return refuse(make_problem(problem::payload_too_large, {}, frame_.family),
-                  false);
+                  rest::unread);
   if (!make_room())
     return;
   if (reader_.has_body() && reader_.expects_continue() && !reader_.has_unread())
@@ -186,7 +191,7 @@ void session::on_request() {
     return refuse(make_problem(problem::overloaded,
                                "More is being published than can be stored",
                                frame_.family),
-                  true);
+                  rest::none);
   request what{std::move(admitted_.route),
                std::move(admitted_.who),
                std::move(admitted_.trace),
@@ -197,6 +202,7 @@ void session::on_request() {
                {},
                std::move(admitted_.if_none_match),
                std::move(admitted_.last_event_id)};
+  is_known_ = false;
   reader_.next();
   request_until_.reset();
   if (what.route.route->waits)
@@ -218,14 +224,37 @@ std::size_t session::body_limit(const route& where) const {
   return options.body_bytes_max;
 }
 
-void session::refuse(response what, bool rest_is_known) {
+void session::refuse(response what, rest behind) {
   hold_.release();
-  if (!rest_is_known)
+  tell_refused(what);
+  if (behind == rest::unread)
     frame_.keep_alive = false;
-  reader_.next();
+  if (behind == rest::dropped)
+    reader_.skip_body();
+  else
+    reader_.next();
   request_until_.reset();
   auto number = open_slot(0);
   pipeline_.answer(number, what, home_->dates.now());
+}
+
+/// Gives the request the id that its client gave it, where its head could be
+/// read, or one of our own.
+void session::name_request() {
+  if (!frame_.request_id.empty())
+    return;
+  auto given = reader_.field("x-request-id");
+  frame_.request_id = is_request_id(given) ? std::string{given}
+                                           : home_->ids.next();
+}
+
+void session::tell_refused(const response& what) {
+  auto had_head = frame_.since != clock::time_point{};
+  auto took = had_head ? clock::now() - frame_.since : clock::duration{0};
+  home_->core->requests->refused(
+    {frame_.request_id, *peer_, is_known_ ? &admitted_ : nullptr,
+     std::chrono::duration_cast<duration>(took), what});
+  is_known_ = false;
 }
 
 bool session::may_take_request() const {
@@ -369,9 +398,11 @@ void session::on_timer() {
                          && now >= *request_until_;
   if (!is_slow_request)
     return state_ == state::open ? hang_up() : close();
-  if (frame_.request_id.empty())
-    frame_.request_id = home_->ids.next();
-  refuse(make_problem(problem::request_timeout, {}, frame_.family), false);
+  if (reader_.is_skipping())
+    return hang_up();
+  name_request();
+  refuse(make_problem(problem::request_timeout, {}, frame_.family),
+         rest::unread);
   flush();
   arm();
 }

@@ -99,17 +99,29 @@ private:
   /// Returns how many bytes of a body are taken there.
   std::size_t body_limit(const route& where) const;
 
-  /// Sees to it that there is room for the body as far as it is known, before
-  /// all of it is there. Refuses the request where there is none.
+  /// Sees to it that there is room for the request as far as it is known, from
+  /// its head on. Refuses it where there is none.
   bool make_room();
 
   /// Sees to it that there is room for the request that is there. What has to
   /// get through so that there is room again, such as acks, takes none.
   bool has_room(const route& where, std::size_t bytes);
 
-  /// Answers instead of the handler. Ends the connection if there are bytes
-  /// that belong to the request and were not read.
-  void refuse(response what, bool rest_is_known);
+  /// What becomes of the bytes of a refused request that are still to come.
+  enum class rest : std::uint8_t {
+    /// There are none.
+    none,
+    /// They are dropped, and the next request is read behind them.
+    dropped,
+    /// They are not read: the connection ends.
+    unread,
+  };
+
+  /// Answers instead of the handler.
+  void refuse(response what, rest behind);
+
+  void name_request();
+  void tell_refused(const response& what);
 
   bool may_take_request() const;
 
@@ -174,6 +186,9 @@ private:
   /// Of the request that is being read, from its head on.
   response_frame frame_;
   admission admitted_;
+
+  /// Whether `admitted_` is of that request; its refusal may know it, too.
+  bool is_known_ = false;
   body_hold hold_;
 
   /// Bytes that were read while `paused_`.

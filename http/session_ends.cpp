@@ -58,7 +58,7 @@ void session::drain() {
     return close();
   if (state_ != state::open)
     return;
-  if (!reader_.is_idle()) {
+  if (!reader_.is_idle() && !reader_.is_skipping()) {
     frame_.keep_alive = false;
     return;
   }

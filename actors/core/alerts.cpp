@@ -19,6 +19,11 @@ bool is_own(const alerts::subject& whose) {
   return whose.project == default_project && whose.queue == alerts_queue;
 }
 
+/// Whether it is seen by looks only.
+bool is_measured(alert_cause cause) {
+  return cause == alert_cause::queue_depth || cause == alert_cause::queue_age;
+}
+
 std::uint64_t whole_seconds(std::chrono::seconds span) {
   return static_cast<std::uint64_t>(span.count());
 }
@@ -99,6 +104,7 @@ void alerts::happened(const service_event& event, moment now) {
         died(event, now);
       break;
     case event_kind::queue_held:
+    case event_kind::queue_released:
     case event_kind::queue_probing:
       if (event.limit_key.empty())
         shut(whose, event.is_message ? queue_kind::pull : queue_kind::push, ago,
@@ -110,7 +116,9 @@ void alerts::happened(const service_event& event, moment now) {
       break;
     case event_kind::queue_deleted:
       for (auto cause : lasting_causes)
-        over(cause, whose, now);
+        if (auto i = entries_.find({cause, whose});
+            i != entries_.end() && i->second.on)
+          gone(i, now);
       break;
     default:
       break;
@@ -156,6 +164,7 @@ void alerts::shut(const subject& whose, queue_kind kind, duration for_so_long,
 void alerts::begin(entry& e, duration ago, moment now) const {
   e.on = true;
   e.assumed = false;
+  e.gone = false;
   e.since = now.wall - ago;
   e.since_steady = now.steady - ago;
   e.until.reset();
@@ -175,6 +184,11 @@ void alerts::over(entry_map::iterator i, moment now) {
   reschedule(i, now);
 }
 
+void alerts::gone(entry_map::iterator i, moment now) {
+  i->second.gone = true;
+  over(i, now);
+}
+
 // -- looks --------------------------------------------------------------------
 
 void alerts::begin_look(moment now) {
@@ -184,15 +198,18 @@ void alerts::begin_look(moment now) {
 }
 
 void alerts::looked_at(const subject& whose, const figures& what, moment now) {
-  if (!what.shut_for)
-    over(alert_cause::queue_held, whose, now);
-  else if (look_ == 1)
-    shut(whose, what.kind, *what.shut_for, std::nullopt, now);
-  else
+  // One that is held no longer and that nobody waits for keeps nobody waiting.
+  auto idle = what.depth == 0 && what.held_until
+              && *what.held_until <= now.wall;
+  if (what.shut_since && !idle) {
+    auto shut_for = std::max(duration{0}, now.wall - *what.shut_since);
     // At the look before it was open, or was known to be shut.
-    shut(whose, what.kind,
-         std::min(*what.shut_for, now.steady - look_before_begun_),
-         std::nullopt, now);
+    if (look_ > 1)
+      shut_for = std::min(shut_for, now.steady - look_before_begun_);
+    shut(whose, what.kind, shut_for, what.held_until, now);
+  } else {
+    over(alert_cause::queue_held, whose, now);
+  }
   measured(alert_cause::queue_depth, whose, what, what.depth > settings_.depth,
            now);
   measured(alert_cause::queue_age, whose, what,
@@ -231,12 +248,13 @@ void alerts::end_look(moment now) {
     auto at = i++;
     const auto& e = at->second;
     if (at->first.cause != alert_cause::job_dead && e.on && e.look < look_)
-      over(at, now);
+      gone(at, now);
   }
 }
 
 void alerts::remember(alert_cause cause, alert_state state,
-                      const subject& whose, wall_time at, moment now) {
+                      const subject& whose, wall_time at, wall_time since,
+                      moment now) {
   auto i = find_or_make(cause, whose);
   if (i == entries_.end())
     return;
@@ -247,7 +265,7 @@ void alerts::remember(alert_cause cause, alert_state state,
     e.said = now.steady - ago;
   e.open = lasts && state == alert_state::firing;
   if (e.open && !e.on) {
-    begin(e, ago, now);
+    begin(e, std::max(duration{0}, now.wall - since), now);
     e.assumed = true;
   }
   if (!e.open && e.assumed)
@@ -255,23 +273,27 @@ void alerts::remember(alert_cause cause, alert_state state,
   reschedule(i, now);
 }
 
-void alerts::remember_deaths(const subject& whose, std::uint64_t count,
-                             wall_time since, wall_time until, moment now) {
-  if (count == 0)
+void alerts::remember_deaths(const subject& whose, const deaths& what,
+                             moment now) {
+  if (what.count == 0)
     return;
   auto i = find_or_make(alert_cause::job_dead, whose);
   if (i == entries_.end())
     return;
   auto& e = i->second;
-  if (!e.on) {
+  auto first = !e.on;
+  if (first) {
     begin(e, duration{0}, now);
     e.count = 0;
-    e.job.reset();
-    e.reason = dead_reason::none;
   }
-  e.since = since;
-  e.count += count;
-  e.until = std::max(e.until.value_or(until), until);
+  e.kind = what.kind;
+  e.since = first ? what.since : std::min(e.since, what.since);
+  e.count += what.count;
+  if (!e.until || *e.until <= what.until) {
+    e.until = what.until;
+    e.job = what.job;
+    e.reason = what.reason;
+  }
   reschedule(i, now);
 }
 
@@ -286,6 +308,9 @@ std::optional<steady_time> alerts::turn_of(alert_cause cause, const entry& e,
   auto free = e.said ? after(*e.said, settings_.window) : now.steady;
   if (!e.on)
     return e.open ? now.steady : free;
+  // Where it has to wait, the look after that has newer figures.
+  if (is_measured(cause))
+    return free <= now.steady ? std::optional{now.steady} : std::nullopt;
   duration wait{0};
   if (cause == alert_cause::job_dead)
     wait = gathering;
@@ -350,6 +375,7 @@ alert alerts::tell(entry_map::iterator i, moment now) const {
     result.count = e.count;
   result.job = e.job;
   result.reason = e.reason;
+  result.gone = e.gone;
   return result;
 }
 

@@ -31,7 +31,8 @@ namespace tidegate {
 /// the window that follows in the next one.
 ///
 /// A shut gate is told when it has been shut for long enough, which no fact
-/// announces: `next_wakeup` does.
+/// announces: `next_wakeup` does. Depths and ages are told at looks only, so
+/// that what is said of them is never older than the look.
 class alerts {
 public:
   /// Whose alert it is.
@@ -50,9 +51,24 @@ public:
 
     std::optional<duration> oldest_age{};
 
-    /// None: its gate is open. Else for how long that has not been so, holds
-    /// that have ended in the meantime included: this process saw their ends.
-    std::optional<duration> shut_for{};
+    /// None: its gate is open. Else since when that has not been so, and the
+    /// release time.
+    std::optional<wall_time> shut_since{};
+    std::optional<wall_time> held_until{};
+  };
+
+  /// Deaths that nobody was told of, of one queue.
+  struct deaths {
+    queue_kind kind = queue_kind::push;
+    std::uint64_t count = 0;
+
+    /// When the first and the last one died.
+    wall_time since{};
+    wall_time until{};
+
+    /// The last one, and what it died of.
+    std::optional<job_id> job{};
+    dead_reason reason = dead_reason::none;
   };
 
   /// How long deaths are gathered before they are told.
@@ -82,15 +98,14 @@ public:
   /// the case with it.
   void end_look(moment now);
 
-  /// Takes an alert that was said before a restart, older ones first. What it
-  /// tells of is taken to be so until the next look shows how it is; nothing is
-  /// said of it before.
+  /// Takes an alert that was said before a restart, older ones first: when, and
+  /// since when it was so. What it tells of is taken to be so until the next
+  /// look shows how it is; nothing is said of it before.
   void remember(alert_cause cause, alert_state state, const subject& whose,
-                wall_time at, moment now);
+                wall_time at, wall_time since, moment now);
 
-  /// Takes deaths from before a restart, of jobs, that were not told then.
-  void remember_deaths(const subject& whose, std::uint64_t count,
-                       wall_time since, wall_time until, moment now);
+  /// Takes deaths from before a restart that were not told then.
+  void remember_deaths(const subject& whose, const deaths& what, moment now);
 
   // -- alerts -----------------------------------------------------------------
 
@@ -138,6 +153,9 @@ private:
     std::optional<job_id> job{};
     dead_reason reason = dead_reason::none;
 
+    /// It is over with its queue.
+    bool gone = false;
+
     /// Number of the last look by which it was so.
     std::uint64_t look = 0;
 
@@ -163,6 +181,7 @@ private:
                 bool passed, moment now);
   void over(alert_cause cause, const subject& whose, moment now);
   void over(entry_map::iterator i, moment now);
+  void gone(entry_map::iterator i, moment now);
   void begin(entry& e, duration ago, moment now) const;
   std::optional<steady_time> turn_of(alert_cause cause, const entry& e,
                                      moment now) const;

@@ -9,8 +9,6 @@ namespace tidegate {
 namespace {
 
 std::string describe(const gate_record& g, const std::string& whose) {
-  if (g.state == gate_state::probing)
-    return "one probe is out; " + whose + " opens when it succeeds";
   auto said = g.reason.empty() ? std::string{} : ": " + g.reason;
   switch (g.cause) {
     case hold_cause::probe_failed:
@@ -28,13 +26,23 @@ std::string describe(const gate_record& g, const std::string& whose) {
   return "the downstream said not now";
 }
 
-/// Returns the gate as what blocks; @pre it is shut
-blocked_by shut(const gate_record& g, gate_kind hold, gate_kind probe,
-                const std::string& whose) {
-  auto reason = describe(g, whose);
-  if (g.state == gate_state::probing)
-    return {probe, g.since, std::nullopt, std::move(reason), g.caused_by};
-  return {hold, g.since, g.release_at, std::move(reason), g.caused_by};
+/// Adds what of the gate blocks: a probe, and a hold, which may have been set
+/// while the probe was out and goes on behind it. @pre it is shut
+void add_shut(const gate& g, gate_kind hold, gate_kind probe,
+              const std::string& whose, moment now,
+              std::vector<blocked_by>& to) {
+  auto held = g.to_record(now);
+  auto goes_on = held.release_at > now.wall;
+  if (g.state() == gate_state::probing) {
+    const auto& out = g.probe_out();
+    auto what = goes_on ? whose + " stays held all the same"
+                        : whose + " opens when it succeeds";
+    to.push_back(
+      {probe, out.since, std::nullopt, "one probe is out; " + what, out.job});
+  }
+  if (goes_on)
+    to.push_back({hold, held.since, held.release_at, describe(held, whose),
+                  held.caused_by});
 }
 
 blocked_by limited(gate_kind gate, std::string reason) {
@@ -47,12 +55,31 @@ std::string count_of(std::uint32_t taken, std::uint32_t limit) {
          + " in flight, the limit is " + std::to_string(limit);
 }
 
+std::string span_of(duration window) {
+  using namespace std::chrono;
+  if (window % seconds{1} == duration{0})
+    return std::to_string(duration_cast<seconds>(window).count()) + " s";
+  return std::to_string(duration_cast<milliseconds>(window).count()) + " ms";
+}
+
+/// @pre the rate is used up
+blocked_by spent(gate_kind gate, const rate_window& rate, moment now) {
+  auto max = rate.max().value_or(0);
+  return {gate, std::nullopt, to_wall(rate.next_start(now.steady), now),
+          "as many have started as may: " + std::to_string(max)
+            + (max == 1 ? " delivery in " : " deliveries in ")
+            + span_of(rate.window()),
+          std::nullopt};
+}
+
 blocked_by own_wait(wait_kind what) {
+  constexpr auto deferred =
+    "the downstream or a worker named a time for this job";
   blocked_by result;
   switch (what) {
     case wait_kind::defer:
       result.gate = gate_kind::defer;
-      result.reason = "the downstream named a time for this job";
+      result.reason = deferred;
       break;
     case wait_kind::backoff:
       result.gate = gate_kind::backoff;
@@ -61,7 +88,7 @@ blocked_by own_wait(wait_kind what) {
     case wait_kind::job_defer:
     case wait_kind::key_defer:
       result.gate = gate_kind::defer;
-      result.reason = "a worker named a time for this job";
+      result.reason = deferred;
       break;
     case wait_kind::run_at:
       result.gate = gate_kind::delay;
@@ -90,8 +117,7 @@ void push_queue::explain_queue(moment now, std::vector<blocked_by>& out) const {
     out.push_back({gate_kind::paused, queue_.paused_since, std::nullopt,
                    "an operator paused the queue", std::nullopt});
   if (gate_.ask(now.steady) == gate::answer::shut)
-    out.push_back(shut(gate_.to_record(now), gate_kind::hold, gate_kind::probe,
-                       "the queue"));
+    add_shut(gate_, gate_kind::hold, gate_kind::probe, "the queue", now, out);
   if (slots_.full())
     out.push_back(limited(gate_kind::concurrency,
                           count_of(slots_.taken(), slots_.limit())));
@@ -100,10 +126,7 @@ void push_queue::explain_queue(moment now, std::vector<blocked_by>& out) const {
       limited(gate_kind::ramp, "the queue comes back from a hold step by step: "
                                  + count_of(slots_.taken(), ramp_.limit())));
   if (rate_.full(now.steady))
-    out.push_back({gate_kind::rate, std::nullopt,
-                   to_wall(rate_.next_start(now.steady), now),
-                   "as many deliveries have started as the rate limit allows",
-                   std::nullopt});
+    out.push_back(spent(gate_kind::rate, rate_, now));
   if (capped_ && permits_ == 0 && permits_asked_ > 0)
     out.push_back(limited(gate_kind::global_concurrency,
                           "as many deliveries of all queues are in flight as "
@@ -116,17 +139,13 @@ void push_queue::explain_lane(lane_id lane, moment now,
   if (!key)
     return;
   if (key->door.ask(now.steady) == gate::answer::shut)
-    out.push_back(shut(key->door.to_record(now), gate_kind::key_hold,
-                       gate_kind::key_probe, "the limit key"));
+    add_shut(key->door, gate_kind::key_hold, gate_kind::key_probe,
+             "the limit key", now, out);
   if (key->flying.full())
     out.push_back(limited(gate_kind::key_concurrency,
                           count_of(key->flying.taken(), key->flying.limit())));
   if (key->rate.full(now.steady))
-    out.push_back({gate_kind::key_rate, std::nullopt,
-                   to_wall(key->rate.next_start(now.steady), now),
-                   "as many deliveries of the limit key have started as its "
-                   "rate limit allows",
-                   std::nullopt});
+    out.push_back(spent(gate_kind::key_rate, key->rate, now));
 }
 
 void push_queue::explain_wait(const due_heap::entry& e, moment now,
@@ -157,6 +176,12 @@ queue_view push_queue::view(moment now) {
   return result;
 }
 
+queue_counters push_queue::counters(moment now) const {
+  auto result = counters_;
+  result.held = std::max(duration{0}, result.held + gate_.shut_for(now));
+  return result;
+}
+
 queue_metrics push_queue::metrics(moment now) {
   jobs_.mature(now.steady);
   queue_metrics result;
@@ -171,8 +196,12 @@ queue_metrics push_queue::metrics(moment now) {
     result.oldest_age = std::max(duration{0}, now.wall - *oldest);
   result.gates[static_cast<std::size_t>(gate_.state())] = 1;
   result.paused = queue_.paused ? 1 : 0;
-  result.counters = counters_;
-  result.counters.held += gate_.shut_for(now);
+  result.counters = counters(now);
+  if (gate_.state() != gate_state::open) {
+    auto g = gate_.to_record(now);
+    result.shut_since = g.since;
+    result.held_until = g.release_at;
+  }
   return result;
 }
 
@@ -197,6 +226,7 @@ job_view push_queue::view(job_record stored, moment now) {
     if (auto i = residents_.find(j.id.seq); i != residents_.end()) {
       j.status = i->second.job.status;
       j.deliveries = i->second.job.deliveries;
+      j.due = i->second.job.due;
     }
   } else if (e) {
     auto since = j.waits_since;

@@ -49,8 +49,12 @@ bool gate::move_out(steady_time until, const cause& why) {
 
 bool gate::hold(duration wait, const cause& why, moment now) {
   auto until = after(now.steady, wait);
-  if (state_ != gate_state::open)
-    return move_out(until, why);
+  if (state_ != gate_state::open) {
+    auto moved = move_out(until, why);
+    if (moved && state_ == gate_state::probing)
+      held_again_ = now.wall;
+    return moved;
+  }
   state_ = gate_state::held;
   since_ = now.wall;
   release_ = until;
@@ -58,15 +62,15 @@ bool gate::hold(duration wait, const cause& why, moment now) {
   return true;
 }
 
-void gate::start_probe(job_id job, std::uint64_t delivery) {
+void gate::start_probe(job_id job, std::uint64_t delivery, moment now) {
   state_ = gate_state::probing;
-  probe_job_ = job;
-  probe_delivery_ = delivery;
+  probe_ = {job, delivery, now.wall};
+  held_again_.reset();
 }
 
 bool gate::is_probe(job_id job, std::uint64_t delivery) const {
-  return state_ == gate_state::probing && probe_job_ == job
-         && probe_delivery_ == delivery;
+  return state_ == gate_state::probing && probe_.job == job
+         && probe_.delivery == delivery;
 }
 
 bool gate::failed_with(job_seq job) const {
@@ -75,7 +79,7 @@ bool gate::failed_with(job_seq job) const {
 
 void gate::judge(probe_verdict verdict, duration wait, const cause& why,
                  moment now) {
-  last_ = last_probe{probe_job_, probe_delivery_, verdict, now.wall};
+  last_ = last_probe{probe_.job, probe_.delivery, verdict, now.wall};
   state_ = gate_state::held;
   failed_probes_ = verdict == probe_verdict::no_verdict ? failed_probes_ + 1
                                                         : 0;
@@ -85,6 +89,8 @@ void gate::judge(probe_verdict verdict, duration wait, const cause& why,
       if (release_ <= now.steady) {
         state_ = gate_state::open;
         cause_ = {};
+      } else if (held_again_) {
+        since_ = *held_again_;
       }
       break;
     case probe_verdict::deferred:

@@ -83,11 +83,24 @@ public:
 
   /// Holds for `wait` from now, unless the gate is held for longer already.
   /// Returns whether anything changed. While a probe is out the hold is kept
-  /// for when it has come back.
+  /// for when it has come back; where that one succeeds, the gate has been held
+  /// since this call.
   bool hold(duration wait, const cause& why, moment now);
 
-  /// Sends out the probe. @pre `ask(now) == answer::pass_as_probe`
-  void start_probe(job_id job, std::uint64_t delivery);
+  /// The probe that is out.
+  struct probe {
+    job_id job;
+    std::uint64_t delivery = 0;
+    wall_time since{};
+  };
+
+  /// Sends out the probe. @pre `ask(now.steady) == answer::pass_as_probe`
+  void start_probe(job_id job, std::uint64_t delivery, moment now);
+
+  /// Returns the probe. @pre `state() == gate_state::probing`
+  const probe& probe_out() const {
+    return probe_;
+  }
 
   /// Returns whether this delivery is the probe that is out. An earlier probe
   /// that answers late is not.
@@ -122,9 +135,10 @@ private:
   std::uint32_t failed_probes_ = 0;
   std::optional<last_probe> last_;
 
-  // While probing.
-  job_id probe_job_;
-  std::uint64_t probe_delivery_ = 0;
+  probe probe_;
+
+  /// When the latest hold was set while the probe was out.
+  std::optional<wall_time> held_again_;
 };
 
 /// Returns how long the gate stays shut after the n-th probe in a row without a

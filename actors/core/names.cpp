@@ -262,6 +262,8 @@ const char* to_string(event_kind kind) {
   switch (kind) {
     case event_kind::queue_held:
       return "queue.held";
+    case event_kind::queue_released:
+      return "queue.released";
     case event_kind::queue_probing:
       return "queue.probing";
     case event_kind::queue_opened:
@@ -294,6 +296,10 @@ const char* to_string(event_kind kind) {
       return "operation.started";
     case event_kind::operation_ended:
       return "operation.ended";
+    case event_kind::queue_purged:
+      return "queue.purged";
+    case event_kind::dead_letters_deleted:
+      return "dead_letters.deleted";
   }
   return "unknown";
 }

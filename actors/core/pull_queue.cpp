@@ -314,6 +314,7 @@ void pull_queue::store_totals(pull_transition& out) const {
 pull_transition pull_queue::advance(moment now) {
   pull_transition out;
   auto before = queue_.totals;
+  advanced_at_ = now;
   give_back_interrupted(now, out);
   end_leases(now, out);
   send_leaving(now, out);
@@ -364,7 +365,7 @@ void pull_queue::retire(moment now, pull_transition& out) {
     out.records.push_back(std::move(gone));
 }
 
-std::optional<steady_time> pull_queue::next_wakeup(moment now) const {
+std::optional<steady_time> pull_queue::next_wakeup() const {
   std::optional<steady_time> result = jobs_.next_expiry();
   auto at = [&result](std::optional<steady_time> when) {
     if (when && (!result || *when < *result))
@@ -379,7 +380,7 @@ std::optional<steady_time> pull_queue::next_wakeup(moment now) const {
       for (const auto& w : waiters_)
         at(w.deadline);
   }
-  at(next_push(now));
+  at(next_push());
   return result;
 }
 
@@ -400,10 +401,10 @@ pull_queue_view pull_queue::view(moment now) {
   return result;
 }
 
-queue_counters pull_queue::counters() const {
+queue_counters pull_queue::counters(moment now) const {
   auto result = counters_;
   result.deliveries = subscription_.counters();
-  result.held = subscription_.held();
+  result.held = subscription_.held(now);
   return result;
 }
 
@@ -420,8 +421,12 @@ queue_metrics pull_queue::metrics(moment now) {
   if (auto oldest = jobs_.oldest())
     result.oldest_age = std::max(duration{0}, now.wall - *oldest);
   result.gates[static_cast<std::size_t>(subscription_.state())] = 1;
-  result.counters = counters();
-  result.counters.held += subscription_.shut_for(now);
+  result.counters = counters(now);
+  if (subscription_.state() != gate_state::open) {
+    auto g = subscription_.gate_now(now);
+    result.shut_since = g.since;
+    result.held_until = g.release_at;
+  }
   result.totals = queue_.totals;
   return result;
 }

@@ -180,7 +180,12 @@ public:
   /// Ends leases, removes what has waited too long, hands out what is there.
   pull_transition advance(moment now);
 
-  std::optional<steady_time> next_wakeup(moment now) const;
+  /// Returns when `advance` has something to do if nothing else happens. What
+  /// has come due since the last `advance` is due at once.
+  std::optional<steady_time> next_wakeup() const;
+
+  /// Returns an event of this queue, without details.
+  service_event make_event(event_kind kind, moment now) const;
 
   // -- figures ----------------------------------------------------------------
 
@@ -189,9 +194,8 @@ public:
   /// Without name and project.
   queue_metrics metrics(moment now);
 
-  /// What has happened since it was taken up; `held` up to when the gate of the
-  /// subscription opened last.
-  queue_counters counters() const;
+  /// What has happened since it was taken up.
+  queue_counters counters(moment now) const;
 
   message_view view(job&& stored, moment now) const;
 
@@ -258,7 +262,7 @@ private:
   void tell_account(delivery_account&& account, moment now,
                     pull_transition& out) const;
   std::optional<job_seq> next_to_push() const;
-  std::optional<steady_time> next_push(moment now) const;
+  std::optional<steady_time> next_push() const;
   std::vector<job_seq> next_up(std::size_t count) const;
   void ask_for(pull_transition& out);
   message_view grant(job&& message, std::optional<steady_time> deadline,
@@ -297,7 +301,6 @@ private:
   std::optional<job> take_loaded(job_seq seq);
   void update(const job& message, pull_transition& out,
               const std::optional<history_entry>& entry = std::nullopt);
-  service_event make_event(event_kind kind, moment now) const;
   void store_totals(pull_transition& out) const;
   void forget(job_seq seq);
 
@@ -334,6 +337,9 @@ private:
   std::optional<queue_id> dead_letters_;
   bool asked_for_dead_letters_ = false;
   std::vector<leaving_message> leaving_;
+
+  /// The last `advance`.
+  moment advanced_at_;
 };
 
 } // namespace tidegate

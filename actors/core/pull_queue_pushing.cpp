@@ -58,13 +58,13 @@ void pull_queue::push_out(moment now, pull_transition& out) {
   subscription_.settle_permits(jobs_.ready(), now, out);
 }
 
-std::optional<steady_time> pull_queue::next_push(moment now) const {
-  auto start = subscription_.next_start(now);
+std::optional<steady_time> pull_queue::next_push() const {
+  auto start = subscription_.next_start(advanced_at_);
   if (!start)
     return std::nullopt;
   if (!next_up(1).empty()) {
     // What may go now waits for the store or a permit, not for the time.
-    if (*start <= now.steady)
+    if (*start <= advanced_at_.steady)
       return std::nullopt;
     return start;
   }

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "tidegate/alert.hpp"
 #include "tidegate/queue_settings.hpp"
 
 namespace tidegate {
@@ -51,6 +52,10 @@ std::vector<field_error> validate(const pull_settings& s) {
   if (!s.dead_letter_queue.empty())
     if (auto wrong = validate_queue_name(s.dead_letter_queue))
       out.push_back({"dead_letter_queue", wrong->message});
+  if (s.dead_letter_queue == alerts_queue)
+    out.push_back({"dead_letter_queue",
+                   "must not be 'tidegate.alerts', which is kept for the push "
+                   "queue that alerts go through"});
   range(out, "max_receive_count", s.max_receive_count, 0, 1'000);
   range(out, "message_retention_days",
         to_seconds(s.message_retention) / seconds_in_day, 1, 30);

@@ -45,6 +45,8 @@ push_queue::push_queue(const queue_snapshot& stored, moment now, bool capped)
           stored.queue.settings.rate_limit_window),
     ramp_(stored.queue.gate.ramp), capped_(capped),
     clock_offset_(offset_of(now)) {
+  // For how long it was not open before is not counted here.
+  counters_.held -= gate_.shut_for(now);
   rate_.restore(stored.queue.rate, now);
   for (const auto& key : stored.keys)
     keys_.restore(key, queue_.settings, jobs_, now);

@@ -180,8 +180,12 @@ public:
   /// and asks for the jobs that will be needed next.
   transition advance(moment now);
 
-  /// Returns when `advance` has something to do if nothing else happens.
-  std::optional<steady_time> next_wakeup(moment now) const;
+  /// Returns when `advance` has something to do if nothing else happens. What
+  /// has come due since the last `advance` is due at once.
+  std::optional<steady_time> next_wakeup() const;
+
+  /// Returns an event of this queue, without details.
+  service_event make_event(event_kind kind, moment now) const;
 
   /// Returns whether a step of the wall clock would move any job. Nothing tells
   /// of such a step but a call of `advance`.
@@ -199,11 +203,8 @@ public:
   /// Without name and project.
   queue_metrics metrics(moment now);
 
-  /// What has happened since it was taken up; `held` up to when the gate
-  /// opened last.
-  const queue_counters& counters() const {
-    return counters_;
-  }
+  /// What has happened since it was taken up.
+  queue_counters counters(moment now) const;
 
   /// Adds to a job as it is stored what only the queue knows.
   job_view view(job_record stored, moment now);
@@ -486,7 +487,6 @@ private:
 
   // -- records and events -----------------------------------------------------
 
-  service_event make_event(event_kind kind, moment now) const;
   void tell(service_event&& event, transition& out) const;
 
   /// Stores the gate and returns the event that tells of it.
@@ -541,6 +541,9 @@ private:
 
   /// Wall clock minus steady clock when that was last looked at.
   duration clock_offset_{0};
+
+  /// The last `advance`.
+  moment advanced_at_;
 };
 
 } // namespace tidegate

@@ -64,8 +64,8 @@ void push_queue::judge_probe(const outcome& what, const defer_order& order,
   auto shut = gate_.shut_for(now);
   gate_.judge(what.verdict, order.wait, why, now);
   auto opened = gate_.state() == gate_state::open;
-  if (opened)
-    counters_.held += shut;
+  // A hold that came meanwhile begins a time of its own.
+  counters_.held += shut - gate_.shut_for(now);
   if (opened)
     ramp_.begin(queue_.settings.recovery, queue_.settings.concurrency);
   auto event = store_gate(
@@ -153,7 +153,7 @@ transition push_queue::release(moment now) {
 
 void push_queue::end_hold(moment now, transition& out) {
   if (gate_.release(now))
-    tell(store_gate(event_kind::queue_held, now, out), out);
+    tell(store_gate(event_kind::queue_released, now, out), out);
   jobs_.make_due(wait_kind::defer, now.steady);
 }
 
@@ -168,7 +168,7 @@ transition push_queue::release_key(const std::string& key, moment now) {
 void push_queue::end_key_hold(lane_id lane, moment now, transition& out) {
   if (keys_.find(lane)
       && keys_.gate_of(lane, queue_.settings, jobs_).release(now))
-    tell(store_key_gate(lane, event_kind::queue_held, now, out), out);
+    tell(store_key_gate(lane, event_kind::queue_released, now, out), out);
   jobs_.make_due(wait_kind::key_defer, now.steady, lane);
 }
 
@@ -187,7 +187,8 @@ void describe(service_event& event, const gate_record& g) {
   event.cause = g.cause;
   event.http_status = g.http_status;
   event.detail = g.reason;
-  if (event.kind == event_kind::queue_held)
+  if (event.kind == event_kind::queue_held
+      || event.kind == event_kind::queue_released)
     event.release_at = g.release_at;
 }
 

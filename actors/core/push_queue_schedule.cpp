@@ -25,6 +25,7 @@ constexpr duration step_min = std::chrono::milliseconds{1};
 
 transition push_queue::advance(moment now) {
   transition out;
+  advanced_at_ = now;
   follow_wall_clock(now);
   run_errands(now, out);
   // One whose ack did not come may have outlived itself meanwhile.
@@ -202,14 +203,14 @@ void push_queue::start(resident& r, moment now, transition& out) {
     update(r, std::nullopt, out);
   }
   if (probe) {
-    gate_.start_probe(j.id, j.deliveries);
+    gate_.start_probe(j.id, j.deliveries, now);
     auto event = store_gate(event_kind::queue_probing, now, out);
     event.job = j.id;
     tell(std::move(event), out);
   }
   if (key_probe) {
     keys_.gate_of(r.lane, queue_.settings, jobs_)
-      .start_probe(j.id, j.deliveries);
+      .start_probe(j.id, j.deliveries, now);
     auto event = store_key_gate(r.lane, event_kind::queue_probing, now, out);
     event.job = j.id;
     tell(std::move(event), out);
@@ -292,7 +293,8 @@ void push_queue::ask_for_jobs(moment now, transition& out) {
     out.effects.push_back(load_jobs{loading_});
 }
 
-std::optional<steady_time> push_queue::next_wakeup(moment now) const {
+std::optional<steady_time> push_queue::next_wakeup() const {
+  const auto& now = advanced_at_;
   std::optional<steady_time> result;
   auto at = [&result](std::optional<steady_time> when) {
     if (when && (!result || *when < *result))

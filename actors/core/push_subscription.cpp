@@ -44,6 +44,7 @@ push_subscription::push_subscription(const queue_record& stored, moment now,
     concurrency_(stored.settings.concurrency),
     rate_(stored.settings.rate_limit_max, stored.settings.rate_limit_window),
     capped_(capped) {
+  held_ -= gate_.shut_for(now);
   rate_.restore(stored.rate, now);
 }
 
@@ -86,7 +87,7 @@ void push_subscription::start(const queue_record& queue,
     out.records.push_back(update_rate{queue.id, rate_.to_record(now)});
   }
   if (probe) {
-    gate_.start_probe(m.id, m.deliveries);
+    gate_.start_probe(m.id, m.deliveries, now);
     auto event = store_gate(queue, event_kind::queue_probing, now, out);
     event.job = m.id;
     out.effects.emplace_back(emit{std::move(event)});
@@ -140,8 +141,7 @@ void push_subscription::judge_probe(const queue_record& queue,
   auto shut = gate_.shut_for(now);
   gate_.judge(what.verdict, what.retry_after, why, now);
   auto opened = gate_.state() == gate_state::open;
-  if (opened)
-    held_ += shut;
+  held_ += shut - gate_.shut_for(now);
   auto event = store_gate(
     queue, opened ? event_kind::queue_opened : event_kind::queue_held, now,
     out);

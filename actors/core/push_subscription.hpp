@@ -99,14 +99,9 @@ public:
     return counters_;
   }
 
-  /// For how long the gate was not open, up to when it opened last.
-  duration held() const {
-    return held_;
-  }
-
-  /// For how long it is not open now.
-  duration shut_for(moment now) const {
-    return gate_.shut_for(now);
+  /// For how long the gate was not open since it was taken up.
+  duration held(moment now) const {
+    return std::max(duration{0}, held_ + gate_.shut_for(now));
   }
 
   gate_state state() const {

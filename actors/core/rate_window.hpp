@@ -33,6 +33,14 @@ public:
     return max_.has_value();
   }
 
+  std::optional<std::uint32_t> max() const {
+    return max_;
+  }
+
+  duration window() const {
+    return window_;
+  }
+
   /// Returns whether a start is too much now.
   bool full(steady_time now) const;
 

@@ -27,9 +27,10 @@ function Replay({ spec, filter }) {
       setError(failure);
     }
   };
+  const things = (n) => (n === 1 ? spec.thing : spec.things);
   const isFresh = found?.key === key;
   const start = () => replayMany({
-    verb: spec.verb, count: `${count(found.count)} ${spec.things}`, where: spec.where, body, rate: spec.rate,
+    verb: spec.verb, count: `${count(found.count)} ${things(found.count)}`, where: spec.where, body, rate: spec.rate,
     onStarted: (started) => {
       setFound(null);
       setOperation(started);
@@ -45,7 +46,7 @@ function Replay({ spec, filter }) {
       </p>
       <${Problem} error=${error} />
       <div role="status">${isFresh && html`
-        <p>It would take <b>${count(found.count)}</b> ${spec.things}${found.count === 0 ? '.' : ', these among them:'}</p>
+        <p>It would take <b>${count(found.count)}</b> ${things(found.count)}${found.count === 0 ? '.' : ', these among them:'}</p>
         <ul class="sample">${found.sample.slice(0, 10).map((item) => html`<li key=${spec.idOf(item)}>${spec.link(item)}</li>`)}</ul>`}
       </div>
       ${operation && html`<${Progress} key=${operation.id} started=${operation} />`}
@@ -72,7 +73,7 @@ export function DeadJobs({ name }) {
   const fields = { ...rest, since: asInstant(since), until: asInstant(until) };
   const list = usePages(path`/v1/queues/${name}/dlq`, fields, ({ items }) => items, ({ nextCursor }) => nextCursor);
   const spec = {
-    verb: 'Replay', things: 'dead jobs', where: path`/v1/queues/${name}/dlq/replay`, dryRun: 'dryRun', rate: 'perSecond',
+    verb: 'Replay', thing: 'dead job', things: 'dead jobs', where: path`/v1/queues/${name}/dlq/replay`, dryRun: 'dryRun', rate: 'perSecond',
     idOf: ({ id }) => id, link: jobLink,
   };
   return html`
@@ -117,7 +118,7 @@ export function DeadMessages({ name }) {
   const fields = { since: asInstant(filter.since), until: asInstant(filter.until) };
   const list = usePages(path`/v1/queue/dlq/list/${name}`, fields, (page, text) => withPayloads(page, text), ({ data }) => data.next_cursor);
   const spec = {
-    verb: 'Redrive', things: 'messages', where: path`/v1/queue/dlq/redrive/${name}`, dryRun: 'dry_run', rate: 'per_second',
+    verb: 'Redrive', thing: 'message', things: 'messages', where: path`/v1/queue/dlq/redrive/${name}`, dryRun: 'dry_run', rate: 'per_second',
     idOf: ({ message_id }) => message_id, link: ({ message_id }) => html`<span class="id">${message_id}</span>`,
   };
   const there = live.pull.find((queue) => queue.name === name);

@@ -55,7 +55,8 @@ export function ago(at, now) {
 
 /** Returns the number of bytes that a text takes in UTF-8. */
 export function bytes(text) {
-  return `${number.format(new TextEncoder().encode(text).length)} bytes`;
+  const { length } = new TextEncoder().encode(text);
+  return `${number.format(length)} ${length === 1 ? 'byte' : 'bytes'}`;
 }
 
 /** Returns a word of the API as words, e.g. `awaiting_ack` as `awaiting ack`. */

@@ -45,14 +45,14 @@ const historyColumns = [
   { title: 'At', cell: ({ timestamp }) => html`<${When} at=${timestamp} exact />` },
 ];
 
-function History({ job: { history, historyDropped } }) {
+function History({ job: { deliveries, history, historyDropped } }) {
   const rows = history.map((row, n) => ({ ...row, n })).toReversed();
   return html`
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       ${historyDropped > 0 && html`<p class="quiet">${count(historyDropped)} older rows are no longer kept.</p>`}
       <${Table} caption="History, newest first" columns=${historyColumns} rows=${rows} keyOf=${({ n }) => n}
-        empty="It was not delivered yet." />
+        empty=${deliveries === 0 ? 'It was not delivered yet.' : 'No outcome of a delivery is known.'} />
     </section>`;
 }
 
@@ -64,7 +64,8 @@ function requestOf(job, payload, webhookUrl) {
   const attempt = Math.max(1, isOver ? attempts : attempts + 1);
   const body = `{"id":${text(id)},"queue":${text(queue)},"payload":${payload},"attempt":${attempt},`
     + `"maxAttempts":${maxAttempts},"deferCount":${deferCount},"createdAt":${text(createdAt)}}`;
-  const delivery = isOver ? deliveries : deliveries + 1;
+  const isOut = job.history.every(({ delivery }) => delivery < deliveries);
+  const delivery = isOver || (isOut && deliveries > 0) ? deliveries : deliveries + 1;
   const headers = { 'content-type': 'application/json', ...job.headers, 'webhook-id': id, 'x-tidegate-delivery': delivery };
   const lines = [`POST ${webhookUrl}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
   return `${lines.join('\n')}\n\n${body.slice(0, excerptMax)}${body.length > excerptMax ? '…' : ''}`;
@@ -93,6 +94,8 @@ function About({ job }) {
     ['Replays', job.replayCount > 0 && count(job.replayCount)],
     ['Dead because', job.deadReason && words(job.deadReason)],
     ['Last error', job.lastError && html`<bdi>${job.lastError}</bdi>`],
+    ['Ack owed until', job.ackDeadline && html`<${When} at=${job.ackDeadline} exact />`],
+    ['Lifetime ends', job.expiresAt && html`<${When} at=${job.expiresAt} exact />`],
     ['Scheduled for', job.scheduledFor && html`<${When} at=${job.scheduledFor} exact />`],
     ['Created', html`<${When} at=${job.createdAt} exact />`],
     ['Completed', job.completedAt && html`<${When} at=${job.completedAt} exact />`],

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "actors/core/alerts.hpp"
-#include "tests/testkit/world.hpp"
+#include "tests/actors/pull_world.hpp"
 
 using namespace std::chrono_literals;
 using namespace tidegate;
@@ -210,6 +210,134 @@ TEST_CASE("deaths that were not told before a restart are told after it") {
   w.crash(1s);
   w.advance(2min);
   CHECK(heard(w).size() == 2);
+}
+
+TEST_CASE("the first death of a queue is told, also by the next process") {
+  auto seed = GENERATE(range(0u, 5u));
+  world w{with_alerts(seed)};
+  begin(w, always({500}));
+  w.create("sms");
+  put_many(w, 2);
+  w.advance(300ms);
+  CHECK(heard(w).empty());
+  w.crash(2h);
+  w.advance(5s);
+  CHECK(heard(w) == told{"job_dead firing mail 2"});
+  for (int i = 0; i < 2; ++i) {
+    w.crash(1s);
+    w.advance(2min);
+    CHECK(heard(w).size() == 1);
+  }
+}
+
+TEST_CASE("what died before alerts were kept is not told") {
+  world w{with_alerts()};
+  begin(w, always({500}));
+  w.advance(1s);
+  w.remove(alerts_queue, true);
+  put_many(w, 2);
+  w.advance(100ms);
+  w.crash(1s);
+  w.advance(1min);
+  CHECK(heard(w).empty());
+}
+
+TEST_CASE("the first dead message of a queue is told by the next process") {
+  pull_world w{with_alerts()};
+  w.downstream().behave(always({200}));
+  w.advance(2s);
+  pull_settings once;
+  once.max_receive_count = 1;
+  w.create_pull("inbox", once);
+  once.dead_letter_queue = "inbox.dlq";
+  w.create_pull("outbox", once);
+  for (auto queue : {"inbox", "inbox", "outbox"}) {
+    w.put(queue);
+    auto got = w.consume(queue);
+    REQUIRE(got.size() == 1);
+    w.settle(queue, settle_message::kind::nack, id_of(got[0]));
+  }
+  w.advance(300ms);
+  CHECK(heard(w).empty());
+  w.crash(1s);
+  w.advance(5s);
+  auto all = heard(w);
+  std::sort(all.begin(), all.end());
+  CHECK(all == told{"job_dead firing inbox 2", "job_dead firing outbox 1"});
+  w.crash(1s);
+  w.advance(2min);
+  CHECK(heard(w).size() == 2);
+}
+
+TEST_CASE(
+  "deaths that the next process tells have their job, reason and times") {
+  auto options = with_alerts();
+  std::vector<alert> said;
+  options.alerts->encode = [&said](const alert& what) {
+    said.push_back(what);
+    return print(what);
+  };
+  world w{std::move(options)};
+  begin(w, always({500}));
+  w.put("mail");
+  w.advance(100ms);
+  auto last = w.put("mail").id;
+  w.advance(400ms);
+  auto died = w.get(last).record.job.ended_at;
+  w.crash(1s);
+  w.advance(5s);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].count == 2);
+  CHECK(said[0].job == last);
+  CHECK(said[0].reason == dead_reason::attempts_exhausted);
+  REQUIRE(died);
+  CHECK(said[0].until == *died);
+  CHECK(said[0].since < *died);
+  CHECK(said[0].since + 1s > *died);
+}
+
+TEST_CASE("a hold that goes on over a restart has the times of before") {
+  auto options = with_alerts();
+  std::vector<alert> said;
+  options.alerts->encode = [&said](const alert& what) {
+    said.push_back(what);
+    return print(what);
+  };
+  world w{std::move(options)};
+  begin(w, always({429, "600"}));
+  w.put("mail");
+  w.advance(12s);
+  w.crash(5s);
+  w.advance(1min);
+  REQUIRE(said.size() == 2);
+  CHECK(said[1].since == said[0].since);
+  CHECK(said[0].until);
+  CHECK(said[1].until == said[0].until);
+}
+
+TEST_CASE("since when a queue is deep is read out of what was said") {
+  auto options = with_alerts(0, {true, 0s, 2, 0s, 60s});
+  std::vector<alert> said;
+  options.alerts->encode = [&said](const alert& what) {
+    said.push_back(what);
+    return payload{std::to_string(what.since.time_since_epoch().count())};
+  };
+  options.alerts->read_since = [](const payload& text) {
+    return std::optional{wall_time{duration{std::stoll(text.bytes())}}};
+  };
+  world w{std::move(options)};
+  begin(w, always({200}));
+  w.pause("mail");
+  put_many(w, 3);
+  w.advance(15s);
+  w.crash(5s);
+  w.advance(10s);
+  CHECK(said.size() == 1);
+  put_many(w, 4);
+  w.advance(1min);
+  REQUIRE(said.size() == 2);
+  CHECK(said[1].since == said[0].since);
+  CHECK(said[1].count == 7);
 }
 
 TEST_CASE("a hold that began before a restart counts from its beginning") {

@@ -137,6 +137,27 @@ TEST_CASE("a dead job and its replay are told") {
   CHECK(heard->last.event.job == id);
 }
 
+TEST_CASE("what an operator removes is told, with how many they were") {
+  world w;
+  auto settings = some_settings();
+  settings.max_attempts = 1;
+  w.create("q", settings);
+  w.downstream().behave(always({500}));
+  for (int i = 0; i < 5; ++i)
+    w.put("q");
+  w.advance(1s);
+  w.pause("q");
+  for (int i = 0; i < 3; ++i)
+    w.put("q");
+  auto heard = listen(w);
+  CHECK(w.purge("q") == 3);
+  CHECK(heard->last.event.count == 3);
+  CHECK(w.purge("q") == 0);
+  CHECK(w.delete_dead_letters("q") == 5);
+  CHECK(heard->last.event.count == 5);
+  CHECK(heard->told == told{"begin 7", "queue.purged", "dead_letters.deleted"});
+}
+
 TEST_CASE("a replay of many is told by its begin and its end") {
   world w;
   auto settings = some_settings();

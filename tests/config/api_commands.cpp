@@ -133,7 +133,7 @@ TEST_CASE("a call has its words by name") {
 }
 
 TEST_CASE("a payload is taken as it stands") {
-  auto payload = GENERATE("{}", "[]", "[1,2]", "\"x\"", "-", "", "a b",
+  auto payload = GENERATE("{}", "[]", "[1,2]", "\"x\"", "-", "a b",
                           "{\"a\":[1,2]}", "%%", "null");
   auto call = call_of({"jobs", "publish", "q", payload});
   CHECK(call.words["payload"] == std::vector<std::string>{payload});
@@ -185,6 +185,26 @@ TEST_CASE("what should be a number has to be one as JSON has it") {
     == "--delay must be a number, got \"" + std::string{other} + '"');
 }
 
+TEST_CASE("a word that is missing is named as the help shows it") {
+  auto missing = [](const std::string& word, const std::string& command) {
+    return word + " is missing: tidegate " + command
+           + " --help says what it takes";
+  };
+  CHECK(refusal_of({"queues", "show"}) == missing("QUEUE", "queues show"));
+  CHECK(refusal_of({"queues", "hold", "q"}) == missing("TIME", "queues hold"));
+  CHECK(refusal_of({"jobs", "show"}) == missing("ID", "jobs show"));
+  CHECK(refusal_of({"jobs", "publish", "q"})
+        == missing("PAYLOAD", "jobs publish"));
+  CHECK(refusal_of({"operations", "show"}) == missing("ID", "operations show"));
+  CHECK(refusal_of({"backup"}) == missing("FILE", "backup"));
+  CHECK(refusal_of({"backup", ""}) == "FILE must not be empty");
+  CHECK(refusal_of({"check-config", ""}) == "FILE must not be empty");
+  CHECK(refusal_of({"check-config"}) == missing("FILE", "check-config"));
+  CHECK(refusal_of({"keys", "revoke"}) == missing("ID", "keys revoke"));
+  CHECK(refusal_of({"keys", "create", "--scopes", "read"})
+        == missing("--project", "keys create"));
+}
+
 TEST_CASE("calls without what they need are refused in one line") {
   for (const auto& words :
        std::vector<std::vector<std::string>>{{"queues"},
@@ -198,6 +218,34 @@ TEST_CASE("calls without what they need are refused in one line") {
     CHECK(!sentence.empty());
     CHECK(sentence.find('\n') == std::string::npos);
   }
+}
+
+TEST_CASE("a word that is empty is refused by its name") {
+  CHECK(refusal_of({"pull", "show", ""}) == "QUEUE must not be empty");
+  CHECK(refusal_of({"jobs", "explain", ""}) == "ID must not be empty");
+  CHECK(refusal_of({"jobs", "publish", "q", ""})
+        == "PAYLOAD must not be empty");
+  CHECK(refusal_of({"pull", "redrive", "q", "--reason", ""})
+        == "--reason must not be empty");
+  CHECK(refusal_of({"dlq", "replay", "q", "--id", "job_1", "--id", ""})
+        == "--id must not be empty");
+  CHECK(refusal_of({"tail", "--queue", ""}) == "--queue must not be empty");
+}
+
+TEST_CASE("a word that is not known is named, with the help that is") {
+  CHECK(refusal_of({"pull", "redrive", "work", "--max", "0"})
+        == "There is no option --max: tidegate pull redrive --help lists them");
+  CHECK(refusal_of({"serve", "--lisen", "127.0.0.1:1"})
+        == "There is no option --lisen: tidegate serve --help lists them");
+  CHECK(refusal_of({"queues", "swim"})
+        == "There is no command \"swim\": tidegate queues --help lists them");
+  CHECK(refusal_of({"swim"})
+        == "There is no command \"swim\": tidegate --help lists them");
+  CHECK(refusal_of({"jobs", "show", "a", "b"})
+        == "\"b\" is one word too many: tidegate jobs show --help says what "
+           "it takes");
+  CHECK(refusal_of({"queues", "list", "--limit"})
+        == "--limit needs a value: tidegate queues list --help says which");
 }
 
 TEST_CASE("every call can be made with the words that it insists on") {

@@ -289,6 +289,35 @@ TEST_CASE("keys without what they need are refused") {
         == "--data must be the path of a directory, got \"\"");
 }
 
+TEST_CASE("an empty word turns nothing off in silence") {
+  for (std::string name : {"alert-url", "tls-cert", "tls-key", "trusted-ca"})
+    CHECK(refusal_of({"serve", "--" + name, ""})
+          == "--" + name + " must not be empty: leave it out where there is "
+                           "none");
+  CHECK(refusal_of({"serve"}, {{"TIDEGATE_ALERT_URL", ""}})
+        == "TIDEGATE_ALERT_URL must not be empty: leave it out where there is "
+           "none");
+}
+
+TEST_CASE("no option takes another one for its value") {
+  for (std::string name : {"--data", "--threads", "--trusted-ca"}) {
+    CHECK(refusal_of({"serve", name + "=", "--max-request-rate=5"})
+          == name + " must not be empty");
+    CHECK(refusal_of({"serve", name, "--max-request-rate=5"})
+          == name + " needs a value, got the option --max-request-rate=5");
+  }
+  CHECK(refusal_of({"jobs", "list", "--queue=", "--json"})
+        == "--queue must not be empty");
+}
+
+TEST_CASE("a secret of a URL that is refused is not repeated") {
+  CHECK(refusal_of({"serve", "--alert-url", "user:SECRET@x/?tok=SECRET"})
+        == "--alert-url must be an http or https URL, got \"***@x/?***\"");
+  CHECK(refusal_of({"serve"}, {{"TIDEGATE_ALERT_URL", "ftp://u:SECRET@h/"}})
+        == "TIDEGATE_ALERT_URL must be an http or https URL, got "
+           "\"ftp://***@h/\"");
+}
+
 TEST_CASE("the other commands are told apart") {
   auto version = parse({"version"});
   REQUIRE(version);

@@ -67,15 +67,18 @@ TEST_CASE("a section is an unknown key, too") {
 
 TEST_CASE("no value is turned into another type") {
   auto [line, sentence] = GENERATE(table<const char*, const char*>({
-    {"threads = '3'", "x.toml:1: threads must be a whole number"},
-    {"threads = 3.0", "x.toml:1: threads must be a whole number"},
-    {"threads = true", "x.toml:1: threads must be a whole number"},
-    {"publish_price = '1'", "x.toml:1: publish_price must be a number"},
-    {"listen = 8080", "x.toml:1: listen must be a string"},
+    {"threads = '3'", "x.toml:1: threads must be a whole number, got a string"},
+    {"threads = 3.0",
+     "x.toml:1: threads must be a whole number, got a number with a point"},
+    {"threads = true",
+     "x.toml:1: threads must be a whole number, got true or false"},
+    {"publish_price = '1'",
+     "x.toml:1: publish_price must be a number, got a string"},
+    {"listen = 8080", "x.toml:1: listen must be a string, got a whole number"},
     {"allow_target = '10.0.0.0/8'",
-     "x.toml:1: allow_target must be an array of strings"},
+     "x.toml:1: allow_target must be an array of strings, got a string"},
     {"allow_target = [10]",
-     "x.toml:1: allow_target must be an array of strings"},
+     "x.toml:1: allow_target must be an array of strings, got an array"},
   }));
   CHECK(read_text(line, "x.toml").problems == sentences{sentence});
 }
@@ -95,7 +98,7 @@ TEST_CASE("a key that is given twice is a problem") {
 TEST_CASE("a file is checked to its end, in the order of its lines") {
   scratch_file file{"threads = 999\nzebra = 1\naardvark = 2\n"};
   auto name = file.path().string();
-  CHECK(check_file(file.path())
+  CHECK(check_file(file.path()).problems
         == sentences{name
                        + ":1: threads must be a whole number from 0 to "
                          "256, got 999",
@@ -103,13 +106,31 @@ TEST_CASE("a file is checked to its end, in the order of its lines") {
                      name + ":3: aardvark is not a known key"});
 }
 
+TEST_CASE("a file without end is read to its bound") {
+  CHECK(check_file("/dev/zero").problems
+        == sentences{"/dev/zero cannot be read: it is larger than 1 MiB"});
+}
+
+TEST_CASE("what lacks the other half of a pair is a problem of the file") {
+  scratch_file file{"alert_depth = 5\n"};
+  CHECK(check_file(file.path()).problems
+        == sentences{file.path().string()
+                     + ": alert_depth is set without alert_url: nobody is "
+                       "told"});
+}
+
+TEST_CASE("what a file sets is there to be checked further") {
+  scratch_file file{"threads = 3\n"};
+  CHECK(check_file(file.path()).with.threads == 3);
+}
+
 TEST_CASE("an empty file is right") {
   scratch_file file{""};
-  CHECK(check_file(file.path()).empty());
+  CHECK(check_file(file.path()).problems.empty());
 }
 
 TEST_CASE("a file that cannot be read is a problem") {
-  CHECK(check_file("/nonexistent/x.toml")
+  CHECK(check_file("/nonexistent/x.toml").problems
         == sentences{"/nonexistent/x.toml cannot be read"});
-  CHECK(check_file("/") == sentences{"/ cannot be read"});
+  CHECK(check_file("/").problems == sentences{"/ cannot be read"});
 }

@@ -2,9 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <random>
-
-#include "tests/core/broken_rule.hpp"
 #include "tests/core/histories.hpp"
 
 using namespace tidegate;
@@ -344,29 +341,29 @@ const alphabet everything = {
   commit,          load,           load,          load,
   pause_or_resume, new_url};
 
-queue_settings drawn_settings(std::mt19937& random) {
-  auto result = random() % 4 ? ack_settings() : plain_settings();
-  result.concurrency = 1 + random() % 4;
-  result.max_attempts = 1 + random() % 4;
-  result.max_defers = random() % 5;
-  result.ack_timeout = seconds(static_cast<double>(1 + random() % 5));
-  if (random() % 2)
+queue_settings drawn_settings(dice& d) {
+  auto result = d.one_in(4) ? plain_settings() : ack_settings();
+  result.concurrency = d.from_1_to(4);
+  result.max_attempts = d.from_1_to(4);
+  result.max_defers = d.below(5);
+  result.ack_timeout = seconds(1) + d.seconds_below(5);
+  if (d.one_in(2))
     result.backpressure_scope = backpressure_scope::key;
-  if (random() % 2)
-    result.key_concurrency = 1 + random() % 2;
-  if (random() % 3 == 0)
-    result.key_rate_limit_max = 1 + random() % 3;
-  if (random() % 3 == 0)
-    result.rate_limit_max = 1 + random() % 4;
-  if (random() % 3 == 0)
-    result.lifetime = seconds(static_cast<double>(2 + random() % 20));
-  if (random() % 3 == 0)
+  if (d.one_in(2))
+    result.key_concurrency = d.from_1_to(2);
+  if (d.one_in(3))
+    result.key_rate_limit_max = d.from_1_to(3);
+  if (d.one_in(3))
+    result.rate_limit_max = d.from_1_to(4);
+  if (d.one_in(3))
+    result.lifetime = seconds(2) + d.seconds_below(20);
+  if (d.one_in(3))
     result.backoff.delay = 0;
-  if (random() % 3 == 0)
+  if (d.one_in(3))
     result.recovery.mode = recovery_settings::kind::ramp;
-  if (random() % 4 == 0)
+  if (d.one_in(4))
     result.max_hold = seconds(1.5);
-  if (random() % 4 == 0)
+  if (d.one_in(4))
     result.ack_timeout_action = ack_timeout_action::dead;
   return result;
 }
@@ -375,30 +372,19 @@ queue_settings drawn_settings(std::mt19937& random) {
 
 TEST_CASE("long histories of everything are sound, whatever the seed") {
   auto seed = GENERATE(range(0u, 400u));
-  std::mt19937 random{seed};
-  auto settings = drawn_settings(random);
+  dice d{seed};
+  auto settings = drawn_settings(d);
   std::optional<std::uint32_t> permits;
-  if (random() % 3 == 0)
-    permits = 1 + random() % 3;
+  if (d.one_in(3))
+    permits = d.from_1_to(3);
   workbench w{settings, permits};
-  if (random() % 2)
+  if (d.one_in(2))
     w.keep_commits_back();
-  if (random() % 2)
+  if (d.one_in(2))
     w.keep_loads_back();
-  if (random() % 3 == 0)
+  if (d.one_in(3))
     w.keep_aborted_flying();
-  std::string last = "nothing";
-  try {
-    for (auto i = 0; i < 300; ++i) {
-      const auto& e = everything[random() % everything.size()];
-      if (!e.possible(w))
-        continue;
-      last = e.name;
-      e.happen(w);
-    }
-    last = "the end";
-    require_end(w);
-  } catch (const broken_rule& broken) {
-    FAIL("seed " << seed << " at " << last << ": " << broken.what());
-  }
+  tell_of_seed(seed, [&](progress& p) {
+    require_long_history(everything, d, std::move(w), p);
+  });
 }

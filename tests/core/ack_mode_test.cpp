@@ -40,6 +40,17 @@ job_id number(std::uint64_t n) {
 
 // -- the way that it goes -----------------------------------------------------
 
+TEST_CASE("the deadline of an ack is shown before it is stored") {
+  workbench w{ack_settings()};
+  auto job = w.publish();
+  w.pass(seconds(3));
+  w.keep_commits_back();
+  w.answer(job, answered(202));
+  auto shown = w.view(job).record.job;
+  CHECK(shown.status == job_status::awaiting_ack);
+  CHECK(shown.due == at(3).wall + w.queue().settings().ack_timeout);
+}
+
 TEST_CASE("a 2xx says only that the job was taken") {
   workbench w{ack_settings()};
   auto job = w.publish();

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double window = 20;
 constexpr double held_limit = 10;
+constexpr double look_pause = 10;
 
 /// What may happen.
 enum class step { die, hold, open, look_deep, look_shallow, nothing };
@@ -64,7 +65,11 @@ public:
 
   /// Whatever is the case has been told for long, and nothing else.
   void check_end() {
-    run_to(now_ + 2 * window);
+    for (auto end = now_ + 2 * window; now_ < end;) {
+      run_to(now_ + look_pause);
+      look(deep_ ? 101 : 100);
+      run_to(now_);
+    }
     check(told_deaths_ == died_, "all deaths are told");
     check(is_open(alert_cause::queue_held) == (shut_since_ >= 0),
           "a gate that is shut is open in the receiver's book");
@@ -73,6 +78,9 @@ public:
     if (shut_since_ >= 0)
       check(now_ - last_[alert_cause::queue_held] <= window,
             "what lasts is told each window");
+    if (deep_)
+      check(now_ - last_[alert_cause::queue_depth] <= window,
+            "what lasts is told at the first look after each window");
   }
 
   std::string broken;
@@ -91,7 +99,7 @@ private:
     alerts::figures what;
     what.depth = depth;
     if (shut_since_ >= 0)
-      what.shut_for = seconds(now_ - shut_since_);
+      what.shut_since = at(shut_since_).wall;
     value_.begin_look(at(now_));
     value_.looked_at({"default", "q"}, what, at(now_));
     value_.end_look(at(now_));

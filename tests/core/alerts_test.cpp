@@ -86,15 +86,15 @@ public:
 };
 
 alerts::figures deep(std::uint64_t depth) {
-  return {queue_kind::push, depth, {}, {}};
+  return {queue_kind::push, depth, {}, {}, {}};
 }
 
 alerts::figures old(duration age) {
-  return {queue_kind::push, 1, age, {}};
+  return {queue_kind::push, 1, age, {}, {}};
 }
 
-alerts::figures shut_for(duration span) {
-  return {queue_kind::push, 0, {}, span};
+alerts::figures shut_since(double n) {
+  return {queue_kind::push, 0, {}, at(n).wall, at(n + 3600).wall};
 }
 
 } // namespace
@@ -311,12 +311,29 @@ TEST_CASE("a depth is told when it is passed, not when it is reached") {
   CHECK_FALSE(said.until);
   s.look(20, deep(500));
   CHECK(s.due(69).empty());
-  CHECK(s.only(70).count == 500);
+  s.look(71, deep(400));
+  CHECK(s.only(71).count == 400);
   s.look(80, deep(7));
   auto end = s.only(80);
   CHECK(end.state == alert_state::resolved);
   CHECK(end.count == 7);
   CHECK(end.until == at(80).wall);
+}
+
+TEST_CASE("what lasts is told with figures of that moment, not of before") {
+  story s;
+  s.look(0, {queue_kind::push, 101, 31s, {}, {}});
+  CHECK(s.due(0).size() == 2);
+  s.look(59, {queue_kind::push, 150, 90s, {}, {}});
+  CHECK(s.next() == -1);
+  CHECK(s.due(68).empty());
+  s.look(69, {queue_kind::push, 300, 100s, {}, {}});
+  auto again = s.due(69);
+  REQUIRE(again.size() == 2);
+  CHECK(again[0].count == 300);
+  CHECK(again[1].span == 100s);
+  for (const auto& said : again)
+    CHECK(said.since == at(0).wall);
 }
 
 TEST_CASE("an age is told when it is passed, but not of dead letters") {
@@ -339,7 +356,7 @@ TEST_CASE("an age is told when it is passed, but not of dead letters") {
 TEST_CASE("depth, age, gate and deaths of one queue are told apart") {
   story s;
   s.die(0);
-  s.look(0, {queue_kind::pull, 101, 31s, 10s});
+  s.look(0, {queue_kind::pull, 101, 31s, at(-10).wall, {}});
   CHECK(s.due(0).size() == 3);
   CHECK(s.only(1).cause == alert_cause::job_dead);
 }
@@ -348,7 +365,7 @@ TEST_CASE("what is off is not told and costs nothing") {
   story s{alert_settings{false, 0s, 0, 0s, 60s}};
   s.die(0);
   s.hold(0);
-  s.look(0, {queue_kind::push, 1'000'000, 24h, 24h});
+  s.look(0, {queue_kind::push, 1'000'000, 24h, at(-86'400).wall, {}});
   CHECK(s.value.size() == 0);
   CHECK(s.next() == -1);
 }
@@ -358,7 +375,7 @@ TEST_CASE("nothing is told of the queue that alerts go through") {
   const alerts::subject own{default_project, alerts_queue};
   s.die(0, own);
   s.hold(0, own);
-  s.look(0, {queue_kind::push, 1'000'000, 24h, 24h}, own);
+  s.look(0, {queue_kind::push, 1'000'000, 24h, at(-86'400).wall, {}}, own);
   CHECK(s.value.size() == 0);
   s.die(0, {"acme", alerts_queue});
   CHECK(s.due(1).size() == 1);
@@ -368,29 +385,49 @@ TEST_CASE("nothing is told of the queue that alerts go through") {
 
 TEST_CASE("the first look finds the gates that were shut before the start") {
   story s;
-  s.look(0, shut_for(8s));
+  s.look(0, shut_since(-8));
   CHECK(s.next() == 2);
   auto said = s.only(2);
   CHECK(said.span == 10s);
   CHECK(said.since == at(-8).wall);
+  CHECK(said.until == at(3592).wall);
 }
 
 TEST_CASE("the first look knows better than an event since when it is shut") {
   story s;
   s.hold(0);
-  s.look(0.1, shut_for(9s));
-  CHECK(s.next() == Approx(1.1));
+  s.look(0.1, shut_since(-9));
+  CHECK(s.next() == 1);
   s.hold(0.5);
-  CHECK(s.only(2).since == at(-8.9).wall);
+  CHECK(s.only(2).since == at(-9).wall);
 }
 
 TEST_CASE("a later look does not take earlier holds for the present one") {
   story s;
   s.look(0, {});
-  // It has been shut for 100 s since the process began, and opened in between.
-  s.look(10, shut_for(100s));
+  // What it says was so before it opened, of which this look heard late.
+  s.look(10, shut_since(-90));
   CHECK(s.next() == 10);
   CHECK(s.only(10).since == at(0).wall);
+}
+
+TEST_CASE("a hold that ran out is told as long as somebody waits for it") {
+  story s;
+  s.hold(0);
+  alerts::figures ran_out{queue_kind::push, 1, {}, at(0).wall, at(5).wall};
+  s.look(9, ran_out);
+  CHECK(s.only(10).state == alert_state::firing);
+  ran_out.depth = 0;
+  s.look(19, ran_out);
+  CHECK(s.only(19).state == alert_state::resolved);
+  s.look(29, ran_out);
+  CHECK(s.due(1000).empty());
+}
+
+TEST_CASE("an empty queue that is held by hand is told all the same") {
+  story s;
+  s.look(0, shut_since(-20));
+  CHECK(s.only(0).cause == alert_cause::queue_held);
 }
 
 TEST_CASE("a look that finds a gate open ends the hold") {
@@ -404,13 +441,15 @@ TEST_CASE("a look that finds a gate open ends the hold") {
 
 TEST_CASE("a queue that a look does not find is gone") {
   story s;
-  s.look(0, {queue_kind::push, 101, 31s, 10s});
+  s.look(0, {queue_kind::push, 101, 31s, at(-10).wall, {}});
   CHECK(s.due(0).size() == 3);
   s.look_at_nothing(10);
   auto ends = s.due(10);
   CHECK(ends.size() == 3);
-  for (const auto& end : ends)
+  for (const auto& end : ends) {
     CHECK(end.state == alert_state::resolved);
+    CHECK(end.gone);
+  }
   CHECK(s.due(1000).empty());
   CHECK(s.value.size() == 0);
 }
@@ -422,8 +461,11 @@ TEST_CASE("a queue that cannot say how it is stays as it was") {
   s.value.begin_look(at(10));
   s.value.unanswered(mail);
   s.value.end_look(at(10));
-  CHECK(s.due(10).empty());
-  CHECK(s.only(60).state == alert_state::firing);
+  CHECK(s.due(60).empty());
+  s.look(61, deep(102));
+  auto said = s.only(61);
+  CHECK(said.state == alert_state::firing);
+  CHECK(said.since == at(0).wall);
 }
 
 TEST_CASE("what begins while a look goes on is not taken for gone") {
@@ -441,11 +483,13 @@ TEST_CASE("what was said before a restart is not said again in its window") {
   story s;
   for (auto cause : {alert_cause::job_dead, alert_cause::queue_held,
                      alert_cause::queue_depth, alert_cause::queue_age})
-    s.value.remember(cause, alert_state::firing, mail, at(-20).wall, at(0));
+    s.value.remember(cause, alert_state::firing, mail, at(-20).wall,
+                     at(-20).wall, at(0));
   CHECK(s.next() == 40);
   s.die(1);
-  s.look(1, {queue_kind::push, 101, 31s, 50s});
+  s.look(1, {queue_kind::push, 101, 31s, at(-49).wall, {}});
   CHECK(s.due(39.9).empty());
+  s.look(40, {queue_kind::push, 101, 31s, at(-49).wall, {}});
   auto all = s.due(40);
   CHECK(all.size() == 4);
   for (const auto& said : all)
@@ -455,33 +499,36 @@ TEST_CASE("what was said before a restart is not said again in its window") {
 TEST_CASE("what ended while the server was down is told after the first look") {
   story s;
   s.value.remember(alert_cause::queue_depth, alert_state::firing, mail,
-                   at(-20).wall, at(0));
+                   at(-20).wall, at(-100).wall, at(0));
   CHECK(s.due(0).empty());
   s.look(1, deep(3));
   auto end = s.only(1);
   CHECK(end.state == alert_state::resolved);
-  CHECK(end.since == at(-20).wall);
+  CHECK(end.since == at(-100).wall);
   CHECK(end.count == 3);
+  CHECK_FALSE(end.gone);
 }
 
 TEST_CASE("a queue that is gone after a restart is told as over") {
   story s;
   s.value.remember(alert_cause::queue_held, alert_state::firing, mail,
-                   at(-500).wall, at(0));
+                   at(-500).wall, at(-500).wall, at(0));
   CHECK(s.due(100).empty());
   s.look_at_nothing(100);
-  CHECK(s.only(100).state == alert_state::resolved);
+  auto end = s.only(100);
+  CHECK(end.state == alert_state::resolved);
+  CHECK(end.gone);
 }
 
 TEST_CASE("what was over before a restart is not told as over again") {
   story s;
   s.value.remember(alert_cause::queue_held, alert_state::firing, mail,
-                   at(-20).wall, at(0));
+                   at(-20).wall, at(-30).wall, at(0));
   s.value.remember(alert_cause::queue_held, alert_state::resolved, mail,
-                   at(-10).wall, at(0));
+                   at(-10).wall, at(-30).wall, at(0));
   s.look_at_nothing(1);
   CHECK(s.due(39).empty());
-  s.look(39, shut_for(15s));
+  s.look(39, shut_since(24));
   CHECK(s.due(39).empty());
   CHECK(s.only(40).state == alert_state::firing);
 }
@@ -490,34 +537,64 @@ TEST_CASE("a death that is heard of before the past is told in its window") {
   story s;
   s.die(0);
   s.value.remember(alert_cause::job_dead, alert_state::firing, mail,
-                   at(-20).wall, at(0.5));
+                   at(-20).wall, at(-20).wall, at(0.5));
   CHECK(s.due(39).empty());
   CHECK(s.only(40).count == 1);
 }
 
 TEST_CASE("deaths that a restart left untold are told with those after it") {
+  constexpr job_id last{queue_id{1}, job_seq{7}, 9};
+  auto deaths = [](std::uint64_t count, double since, double until) {
+    return alerts::deaths{
+      queue_kind::push, count, at(since).wall,
+      at(until).wall,   last,  dead_reason::lifetime_exceeded};
+  };
   story s;
   s.value.remember(alert_cause::job_dead, alert_state::firing, mail,
-                   at(-20).wall, at(0));
+                   at(-20).wall, at(-20).wall, at(0));
   s.die(1);
-  s.value.remember_deaths(mail, 7, at(-20).wall, at(0).wall, at(2));
-  s.value.remember_deaths(mail, 0, at(-99).wall, at(0).wall, at(2));
-  s.value.remember_deaths({"default", "sms"}, 3, at(-5).wall, at(0).wall,
-                          at(2));
+  s.value.remember_deaths(mail, deaths(7, -18, -3), at(2));
+  s.value.remember_deaths(mail, deaths(0, -99, 0), at(2));
+  s.value.remember_deaths({"default", "sms"}, deaths(3, -5, -4), at(2));
   auto other = s.only(3);
   CHECK(other.count == 3);
-  CHECK_FALSE(other.job);
+  CHECK(other.since == at(-5).wall);
+  CHECK(other.until == at(-4).wall);
+  CHECK(other.job == last);
+  CHECK(other.reason == dead_reason::lifetime_exceeded);
   CHECK(s.next() == 40);
   auto said = s.only(40);
   CHECK(said.count == 8);
-  CHECK(said.since == at(-20).wall);
+  CHECK(said.since == at(-18).wall);
   CHECK(said.until == at(1).wall);
+  CHECK(said.job != last);
+}
+
+TEST_CASE("a gate that is still shut after a restart has its times as before") {
+  story s;
+  s.value.remember(alert_cause::queue_held, alert_state::firing, mail,
+                   at(-20).wall, at(-30).wall, at(0));
+  s.look(1, shut_since(-30.000'5));
+  auto said = s.only(40);
+  CHECK(said.since == at(-30.000'5).wall);
+  CHECK(said.until == at(3569.999'5).wall);
+}
+
+TEST_CASE("a release moves the time until which a queue is held") {
+  story s;
+  s.hold(0);
+  auto event = happening(event_kind::queue_released, 4);
+  event.release_at = at(4).wall;
+  s.value.happened(event, at(4));
+  CHECK(s.only(10).until == at(4).wall);
+  s.happen(event_kind::queue_opened, 11);
+  CHECK(s.only(11).state == alert_state::resolved);
 }
 
 TEST_CASE("an alert that seems to be of the future was said just now") {
   story s;
   s.value.remember(alert_cause::job_dead, alert_state::firing, mail,
-                   at(5000).wall, at(0));
+                   at(5000).wall, at(5000).wall, at(0));
   s.die(1);
   CHECK(s.next() == 60);
 }

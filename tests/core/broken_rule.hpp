@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -16,6 +17,26 @@ struct broken_rule : std::logic_error {
 inline void must(bool kept, const char* rule) {
   if (!kept)
     throw broken_rule{rule};
+}
+
+/// How far a history has come.
+struct progress {
+  int step = 0;
+  const char* last = "the beginning";
+};
+
+/// Lets `history` happen, which notes its progress. Where it breaks a rule,
+/// adds the seed and how far it had come.
+template <class F>
+void tell_of_seed(std::uint64_t seed, F history) {
+  progress p;
+  try {
+    history(p);
+  } catch (const broken_rule& broken) {
+    throw broken_rule{"seed " + std::to_string(seed) + ", step "
+                      + std::to_string(p.step) + ", after " + p.last + ": "
+                      + broken.what()};
+  }
 }
 
 } // namespace tidegate::testing

@@ -7,14 +7,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
-#include "tests/core/broken_rule.hpp"
 #include "tests/core/histories.hpp"
 
 using namespace tidegate;
@@ -29,9 +26,9 @@ constexpr auto length = 60;
 constexpr auto horizon = std::chrono::seconds{15};
 
 /// Draws what happens to a queue, and lets it happen.
-class fate {
+class fate : private dice {
 public:
-  explicit fate(unsigned seed) : random_(seed), world_(draw_world()) {
+  explicit fate(unsigned seed) : dice(seed), world_(draw_world()) {
     // nop
   }
 
@@ -47,25 +44,6 @@ public:
 
 private:
   using deed = std::pair<const char*, void (fate::*)()>;
-
-  bool one_in(unsigned n) {
-    return random_() % n == 0;
-  }
-
-  std::uint32_t from_1_to(unsigned n) {
-    return 1 + static_cast<std::uint32_t>(random_() % n);
-  }
-
-  /// Up to `most` tenths of a second.
-  duration tenths(unsigned most) {
-    return std::chrono::milliseconds{100 * from_1_to(most)};
-  }
-
-  template <class T>
-  T one_of(std::initializer_list<T> list) {
-    return *std::next(list.begin(),
-                      static_cast<std::ptrdiff_t>(random_() % list.size()));
-  }
 
   void draw_limits(queue_settings& s);
   queue_settings draw_settings();
@@ -92,7 +70,6 @@ private:
   void wake_up();
   void die();
 
-  std::mt19937 random_;
   std::vector<job_id> jobs_;
   bool capped_ = false;
   workbench world_;
@@ -147,7 +124,7 @@ std::optional<job_id> fate::a_job() {
   if (jobs_.empty())
     return std::nullopt;
   auto back = std::min<std::size_t>(jobs_.size(), 8);
-  return jobs_[jobs_.size() - 1 - random_() % back];
+  return jobs_[jobs_.size() - 1 - below(back)];
 }
 
 void fate::publish() {
@@ -155,7 +132,7 @@ void fate::publish() {
   if (world_.store().live().size() >= 9)
     return;
   tidegate::publish what;
-  what.priority = static_cast<std::uint8_t>(one_in(2) ? random_() % 10 : 0);
+  what.priority = static_cast<std::uint8_t>(one_in(2) ? below(10) : 0);
   what.limit_key = one_of<const char*>({"", "", "a", "b"});
   if (one_in(4))
     what.delay = tenths(40);
@@ -172,18 +149,18 @@ void fate::answer() {
      answered(429, {"0.5"}), answered(503, {"4"}), answered(500), answered(404),
      answered(301), unanswered(delivery_errc::timeout),
      unanswered(delivery_errc::connect_failed)});
-  world_.answer(random_() % world_.in_flight().size(), reply);
+  world_.answer(below(world_.in_flight().size()), reply);
 }
 
 void fate::report() {
   auto job = a_job();
   auto awaiting = world_.awaiting();
   if (!awaiting.empty() && !one_in(4))
-    job = awaiting[random_() % awaiting.size()];
+    job = any(awaiting);
   if (!job)
     return;
   using scope = std::optional<defer_scope>;
-  switch (random_() % 4) {
+  switch (below(4)) {
     case 0:
       world_.ack(*job);
       break;
@@ -295,7 +272,7 @@ const char* fate::happen() {
     world_.commit();
   while (world_.has_loads() && !one_in(3))
     world_.load();
-  auto [name, what] = deeds[random_() % std::size(deeds)];
+  auto [name, what] = any(deeds);
   (this->*what)();
   return name;
 }
@@ -354,19 +331,14 @@ void require_true_of_a_newcomer(workbench w, bool capped) {
 TEST_CASE("what is told of a job is what happens, whatever the seed") {
   std::size_t foretold = 0;
   for (unsigned seed = 0; seed < seeds; ++seed) {
-    const char* last = "the beginning";
-    auto step = 0;
-    try {
+    tell_of_seed(seed, [&](progress& p) {
       fate f{seed};
-      for (; step < length; ++step) {
-        last = f.happen();
+      for (; p.step < length; ++p.step) {
+        p.last = f.happen();
         foretold += require_foretold(f.world());
         require_true_of_a_newcomer(f.world(), f.capped());
       }
-    } catch (const broken_rule& broken) {
-      FAIL("seed " << seed << ", step " << step << ", after " << last << ": "
-                   << broken.what());
-    }
+    });
   }
   // Else it would have asked about nothing.
   CHECK(foretold > seeds);

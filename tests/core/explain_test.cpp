@@ -74,10 +74,25 @@ TEST_CASE("a queue that probes says so and cannot say until when") {
   auto third = job_id{queue_id{1}, job_seq{3}, 21};
   auto b = only(w.view(third).blocked);
   CHECK(b.gate == gate_kind::probe);
-  CHECK(b.since == at(0).wall);
+  // When the probe went out, and which one it is.
+  CHECK(b.since == at(1).wall);
   CHECK_FALSE(b.until);
-  CHECK(b.caused_by_job == culprit);
+  CHECK(b.caused_by_job == waiting);
   CHECK(w.view(waiting).blocked.empty());
+}
+
+TEST_CASE("a hold that is set while the probe is out is told beside it") {
+  workbench w;
+  w.answer(w.publish(), answered(429, {"1"}));
+  w.pass(seconds(1));
+  w.hold(seconds(60), "deploy");
+  auto blocked = w.view().blocked;
+  REQUIRE(blocked.size() == 2);
+  CHECK(blocked[0].gate == gate_kind::probe);
+  CHECK_FALSE(blocked[0].until);
+  CHECK(blocked[1].gate == gate_kind::hold);
+  CHECK(blocked[1].until == at(61).wall);
+  CHECK(blocked[1].reason == "an operator holds the queue: deploy");
 }
 
 TEST_CASE("a hold after a probe without a verdict names the probe") {
@@ -123,6 +138,7 @@ TEST_CASE("a job behind the rate limit is told when there is room") {
   auto b = only(w.view(w.publish()).blocked);
   CHECK(b.gate == gate_kind::rate);
   CHECK(b.until == at(10).wall);
+  CHECK(b.reason == "as many have started as may: 1 delivery in 10 s");
 }
 
 TEST_CASE("a job's own wait is told with both its ends") {

@@ -35,7 +35,7 @@ gate held_for(double wait) {
 /// Returns a gate whose probe, delivery 7 of job 2, went out at second 1.
 gate probing() {
   auto result = held_for(1);
-  result.start_probe(number(2), 7);
+  result.start_probe(number(2), 7, at(1));
   return result;
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("probes in a row without a verdict hold for 1, 2, 4 … 60 s") {
   auto now = 1.0;
   for (double wait : {1, 2, 4, 8, 16, 32, 60, 60, 60}) {
     REQUIRE(g.ask(at(now).steady) == answer::pass_as_probe);
-    g.start_probe(number(2), 1);
+    g.start_probe(number(2), 1, at(now));
     judge(g, probe_verdict::no_verdict, now);
     CHECK(g.held_until() == at(now + wait).steady);
     now += wait;
@@ -197,7 +197,7 @@ TEST_CASE("a job whose probe told nothing is remembered until a verdict") {
   CHECK(g.failed_with(job_seq{2}));
   CHECK_FALSE(g.failed_with(job_seq{1}));
   CHECK(restarted(g, at(1), at(1)).failed_with(job_seq{2}));
-  g.start_probe(number(2), 8);
+  g.start_probe(number(2), 8, at(2));
   judge(g, verdict, 2, 1);
   CHECK_FALSE(g.failed_with(job_seq{2}));
 }
@@ -215,14 +215,14 @@ TEST_CASE("the doubling starts anew after any verdict") {
                           probe_verdict::deferred);
   auto g = probing();
   judge(g, probe_verdict::no_verdict, 1);
-  g.start_probe(number(2), 8);
+  g.start_probe(number(2), 8, at(2));
   judge(g, probe_verdict::no_verdict, 2);
   CHECK(g.held_until() == at(4).steady);
-  g.start_probe(number(2), 9);
+  g.start_probe(number(2), 9, at(4));
   judge(g, verdict, 4, 1);
   CHECK(g.to_record(at(4)).failed_probes == 0);
   g.hold(seconds(1), asked_by(3), at(4));
-  g.start_probe(number(2), 10);
+  g.start_probe(number(2), 10, at(5));
   judge(g, probe_verdict::no_verdict, 5);
   CHECK(g.held_until() == at(6).steady);
 }
@@ -236,6 +236,16 @@ TEST_CASE("a hold that was set while the probe was out outlives success") {
   CHECK(g.state() == gate_state::held);
   CHECK(g.held_until() == at(12).steady);
   CHECK(g.to_record(at(3)).caused_by == number(3));
+  // The one before ended with the success.
+  CHECK(g.to_record(at(3)).since == at(2).wall);
+}
+
+TEST_CASE("a hold that goes on behind its probe began when it began") {
+  auto verdict = GENERATE(probe_verdict::deferred, probe_verdict::no_verdict);
+  auto g = probing();
+  g.hold(seconds(10), asked_by(3), at(2));
+  judge(g, verdict, 3);
+  CHECK(g.to_record(at(3)).since == at(0).wall);
 }
 
 TEST_CASE("a hold that ended while the probe was out does not outlive it") {
@@ -356,7 +366,7 @@ TEST_CASE("the doubling goes on after a restart") {
   auto g = probing();
   judge(g, probe_verdict::no_verdict, 1);
   auto again = restarted(g, at(1), at(2));
-  again.start_probe(number(2), 8);
+  again.start_probe(number(2), 8, at(2));
   judge(again, probe_verdict::no_verdict, 2);
   CHECK(again.held_until() == at(4).steady);
 }

@@ -2,8 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/core/broken_rule.hpp"
-
 namespace tidegate::testing {
 
 bool one_flies(const workbench& w) {
@@ -30,7 +28,7 @@ void require_end(workbench w) {
       w.answer(std::size_t{0}, answered(200));
     else if (!w.awaiting().empty())
       w.ack(w.awaiting().front());
-    else if (w.queue().next_wakeup(w.now()))
+    else if (w.queue().next_wakeup())
       w.pass_to_wakeup();
     else
       must(false, "what waits, waits for something");
@@ -40,6 +38,19 @@ void require_end(workbench w) {
        "nothing is lost");
   for (const auto& answer : w.answers())
     must(!answer.empty() || w.restarts() > 0, "every question is answered");
+}
+
+void require_long_history(const alphabet& events, dice& lots, workbench w,
+                          progress& p) {
+  for (; p.step < 300; ++p.step) {
+    const auto& e = lots.any(events);
+    if (!e.possible(w))
+      continue;
+    p.last = e.name;
+    e.happen(w);
+  }
+  p.last = "the end began";
+  require_end(w);
 }
 
 void walk::run(const workbench& w) {

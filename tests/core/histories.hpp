@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/core/broken_rule.hpp"
+#include "tests/core/dice.hpp"
 #include "tests/core/workbench.hpp"
 
 namespace tidegate::testing {
@@ -60,7 +62,7 @@ inline const event newest_404{"newest 404", two_fly, newest_answers<404>};
 
 inline const event wake_up{"wake up",
                            [](const workbench& w) {
-                             return w.queue().next_wakeup(w.now()).has_value();
+                             return w.queue().next_wakeup().has_value();
                            },
                            [](workbench& w) { w.pass_to_wakeup(); }};
 
@@ -93,6 +95,10 @@ inline const event new_url{"new URL", always, [](workbench& w) {
 
 /// From here on all goes well. Every job must come to an end, soon.
 void require_end(workbench w);
+
+/// Lets 300 of these events happen, as the dice have it, and the queue end.
+void require_long_history(const alphabet& events, dice& lots, workbench w,
+                          progress& p);
 
 /// Walks through every history of some length.
 class walk {

@@ -104,6 +104,17 @@ TEST_CASE("at the release time exactly one goes out, the first in order") {
   CHECK(w.log().size() == 2);
 }
 
+TEST_CASE("a hold that runs out right after a look is not slept through") {
+  workbench w;
+  w.publish_many(3);
+  w.answer_all(answered(429, {"2"}));
+  auto& queue = w.queue();
+  REQUIRE(queue.advance(at(1.999999)).empty());
+  // By now it is over.
+  REQUIRE(queue.next_wakeup() == at(2).steady);
+  CHECK_FALSE(queue.advance(at(2.000001)).empty());
+}
+
 TEST_CASE("with nobody eligible the next who becomes so is the probe") {
   workbench w;
   w.change([](auto& s) { s.max_attempts = 2; });
@@ -432,6 +443,39 @@ TEST_CASE("a hold that comes with a probe's verdict does not carry it") {
   CHECK_FALSE(last.verdict);
 }
 
+TEST_CASE("a release is told as one, with the hold that it ended") {
+  workbench w;
+  w.publish_many(2);
+  w.answer(number(1), answered(429, {"60"}));
+  w.answer(number(2), answered(200));
+  w.cancel(number(1));
+  w.pass(seconds(7));
+  w.release();
+  const auto& last = w.events().back();
+  CHECK(last.kind == event_kind::queue_released);
+  CHECK(last.cause == hold_cause::downstream);
+  CHECK(last.http_status == 429);
+  CHECK(last.release_at == w.now().wall);
+  CHECK(w.gate() == gate_state::held);
+  auto told = w.events().size();
+  w.release();
+  CHECK(w.events().size() == told);
+}
+
+TEST_CASE("a release is followed by its probe, and another URL is a release") {
+  workbench w;
+  w.publish();
+  w.answer(number(1), answered(429, {"60"}));
+  w.change([](auto& s) { s.webhook_url = "http://other.example/"; });
+  w.answer(number(1), answered(200));
+  using kind = event_kind;
+  auto all = kinds(w);
+  std::erase(all, kind::queue_changed);
+  CHECK(all
+        == std::vector{kind::queue_held, kind::queue_released,
+                       kind::queue_probing, kind::queue_opened});
+}
+
 TEST_CASE("a job that is given up on is an event with its reason") {
   workbench w;
   w.change([](auto& s) { s.max_attempts = 1; });
@@ -452,7 +496,7 @@ namespace {
 template <class F>
 void run_downstream(workbench& w, duration latency, F reply_at) {
   while (w.queue().live_jobs() > 0) {
-    auto next = w.queue().next_wakeup(w.now());
+    auto next = w.queue().next_wakeup();
     std::optional<duration> wait;
     if (next)
       wait = *next - w.now().steady;

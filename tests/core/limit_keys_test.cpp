@@ -149,6 +149,12 @@ TEST_CASE("scope key without a key acts on the queue") {
 TEST_CASE("a key that is released probes, and its deferred jobs are due") {
   auto w = key_held("3600");
   w.release_key("a");
+  auto released = std::find_if(w.events().begin(), w.events().end(),
+                               [](const service_event& e) {
+                                 return e.kind == event_kind::queue_released;
+                               });
+  REQUIRE(released != w.events().end());
+  CHECK(released->limit_key == "a");
   CHECK(w.key_gate("a").state == gate_state::probing);
   REQUIRE(w.in_flight().size() == 1);
   CHECK(w.in_flight()[0].probe);

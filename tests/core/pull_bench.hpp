@@ -100,7 +100,7 @@ public:
   void pass(duration d) {
     auto until = elapsed_ + d;
     for (auto round = 0; round < 1000; ++round) {
-      auto next = value_->next_wakeup(now());
+      auto next = value_->next_wakeup();
       if (!next || *next > at(0).steady + until)
         break;
       elapsed_ = std::max(elapsed_, *next - at(0).steady);
@@ -112,7 +112,7 @@ public:
 
   /// Time passes until the timer fires, but no longer than `most`.
   void pass_to_wakeup(duration most) {
-    auto next = value_->next_wakeup(now());
+    auto next = value_->next_wakeup();
     auto until = elapsed_ + most;
     elapsed_ = next ? std::clamp(*next - at(0).steady, elapsed_, until) : until;
     settle();

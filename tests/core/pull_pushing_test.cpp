@@ -166,6 +166,23 @@ TEST_CASE("what is under way finishes when a subscription ends") {
   CHECK(w.under_way().size() == 2);
 }
 
+TEST_CASE("a push that may go right after a look is not slept through") {
+  pull_bench w;
+  w.subscribe(10, 1);
+  w.publish();
+  w.publish();
+  auto& queue = w.value();
+  auto may_go = queue.next_wakeup();
+  REQUIRE(may_go);
+  auto before = w.now();
+  auto gap = *may_go - before.steady;
+  auto a_moment = seconds(0.000001);
+  queue.advance({*may_go - a_moment, before.wall + gap - a_moment});
+  REQUIRE(queue.next_wakeup() == may_go);
+  queue.advance({*may_go + a_moment, before.wall + gap + a_moment});
+  CHECK(queue.posts() == 2);
+}
+
 TEST_CASE("a delayed message is pushed when its time has come") {
   pull_bench w;
   w.subscribe();

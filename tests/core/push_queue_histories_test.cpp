@@ -2,9 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <random>
-
-#include "tests/core/broken_rule.hpp"
 #include "tests/core/histories.hpp"
 
 using namespace tidegate;
@@ -133,16 +130,16 @@ const alphabet everything = {
   restart,     commit,          commit,     commit,     load,
   load,        pause_or_resume, new_url};
 
-queue_settings drawn_settings(std::mt19937& random) {
+queue_settings drawn_settings(dice& d) {
   auto result = plain_settings();
-  result.concurrency = 1 + random() % 4;
-  result.max_attempts = 1 + random() % 4;
-  result.max_defers = random() % 5;
-  if (random() % 2)
-    result.rate_limit_max = 1 + random() % 4;
-  if (random() % 3 == 0)
-    result.lifetime = seconds(static_cast<double>(2 + random() % 20));
-  if (random() % 3 == 0)
+  result.concurrency = d.from_1_to(4);
+  result.max_attempts = d.from_1_to(4);
+  result.max_defers = d.below(5);
+  if (d.one_in(2))
+    result.rate_limit_max = d.from_1_to(4);
+  if (d.one_in(3))
+    result.lifetime = seconds(2) + d.seconds_below(20);
+  if (d.one_in(3))
     result.backoff.delay = 0;
   return result;
 }
@@ -151,24 +148,13 @@ queue_settings drawn_settings(std::mt19937& random) {
 
 TEST_CASE("long histories are sound, whatever the seed") {
   auto seed = GENERATE(range(0u, 300u));
-  std::mt19937 random{seed};
-  workbench w{drawn_settings(random)};
-  if (random() % 2)
+  dice d{seed};
+  workbench w{drawn_settings(d)};
+  if (d.one_in(2))
     w.keep_commits_back();
-  if (random() % 2)
+  if (d.one_in(2))
     w.keep_loads_back();
-  std::string last = "nothing";
-  try {
-    for (auto i = 0; i < 300; ++i) {
-      const auto& e = everything[random() % everything.size()];
-      if (!e.possible(w))
-        continue;
-      last = e.name;
-      e.happen(w);
-    }
-    last = "the end";
-    require_end(w);
-  } catch (const broken_rule& broken) {
-    FAIL("seed " << seed << " at " << last << ": " << broken.what());
-  }
+  tell_of_seed(seed, [&](progress& p) {
+    require_long_history(everything, d, std::move(w), p);
+  });
 }

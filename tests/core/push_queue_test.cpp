@@ -479,6 +479,19 @@ TEST_CASE("the rate counts starts, whatever becomes of them") {
   CHECK(w.log().size() == 4);
 }
 
+TEST_CASE("a rate with room again right after a look is not slept through") {
+  workbench w;
+  w.change([](auto& s) {
+    s.rate_limit_max = 1;
+    s.rate_limit_window = seconds(2);
+  });
+  w.publish_many(2);
+  auto& queue = w.queue();
+  REQUIRE(queue.advance(at(1.999999)).empty());
+  REQUIRE(queue.next_wakeup() == at(2).steady);
+  CHECK_FALSE(queue.advance(at(2.000001)).empty());
+}
+
 TEST_CASE("a restart lets out no more than the rate") {
   workbench w{with([](auto& s) {
     s.concurrency = 10;

@@ -14,6 +14,11 @@ TEST_CASE("a URL is shown without what may be secret in it") {
   CHECK(shown_url("https://me:pass@a.example/?x")
         == "https://***@a.example/?***");
   CHECK(shown_url("https://me:p/a@ss@a.example/") == "https://***@a.example/");
+  CHECK(shown_url("https://me:p?a#ss@a.example/") == "https://***@a.example/");
+  CHECK(shown_url("https://me:p?a@a.example/?x#y")
+        == "https://***@a.example/?***");
+  CHECK(shown_url("https://a.example/hook?mail=me@b.example")
+        == "https://a.example/hook?***");
 }
 
 TEST_CASE("what is no URL is shown with the same care") {

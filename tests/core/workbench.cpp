@@ -287,7 +287,7 @@ void workbench::pass(duration d) {
   auto until = elapsed_ + d;
   for (auto round = 0;; ++round) {
     must(round < rounds_max, "a timer that fires again and again does nothing");
-    auto next = queue_->next_wakeup(now());
+    auto next = queue_->next_wakeup();
     if (!next || *next > steady_origin_ + until)
       break;
     pass_to_wakeup();
@@ -300,7 +300,7 @@ void workbench::pass(duration d) {
 }
 
 void workbench::pass_to_wakeup() {
-  auto next = queue_->next_wakeup(now());
+  auto next = queue_->next_wakeup();
   if (!next)
     return;
   elapsed_ = *next - steady_origin_;

@@ -154,7 +154,7 @@ void workbench::check() {
   std::size_t undone = 0;
   for_each_undone<start_delivery>([&](const auto&) { ++undone; });
   must(queue_->posts() == in_flight_.size() + undone, "every POST is known");
-  auto next = queue_->next_wakeup(now());
+  auto next = queue_->next_wakeup();
   must(!next || *next > now().steady, "a timer is set for later, not for now");
   must(awaits_loads() || !truth_.has_overdue(elapsed_),
        "no ack is waited for longer than its time");

@@ -68,7 +68,7 @@ std::string outcome_of(const admission& let_in, std::string body) {
 std::vector<std::string> read(std::string_view bytes, std::size_t piece) {
   request_reader reader{header_bytes_max};
   std::vector<std::string> lines;
-  std::variant<admission, response> admitted;
+  std::variant<admission, refusal> admitted;
   for (;;) {
     switch (reader.advance()) {
       case step::need_more: {
@@ -84,16 +84,22 @@ std::vector<std::string> read(std::string_view bytes, std::size_t piece) {
       }
       case step::head:
         admitted = admit(reader.head(), keys(), {{}, options().now()});
-        if (auto refused = std::get_if<response>(&admitted)) {
-          check_refusal(*refused);
-          lines.push_back("refused " + std::to_string(refused->status));
+        if (auto refused = std::get_if<refusal>(&admitted)) {
+          check_refusal(refused->answer);
+          lines.push_back("refused " + std::to_string(refused->answer.status));
           return lines;
         }
         if (reader.is_too_large(body_bytes_max)) {
           lines.push_back("too large");
           return lines;
         }
-        reader.read_body(body_bytes_max);
+        if (reader.announced() % 4 == 3) {
+          // As of a publish that there is no room for.
+          lines.push_back("dropped");
+          reader.skip_body();
+        } else {
+          reader.read_body(body_bytes_max);
+        }
         break;
       case step::complete: {
         auto body = reader.take_body();

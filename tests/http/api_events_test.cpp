@@ -26,8 +26,8 @@ std::variant<call, response> read(const std::string& target,
   auto bearer = "Bearer " + some_key;
   fields.push_back({"authorization", bearer});
   auto verdict = admit({"GET", target, fields}, ring_with(scopes), {{}, noon});
-  if (auto refused = std::get_if<response>(&verdict))
-    return *refused;
+  if (auto refused = std::get_if<refusal>(&verdict))
+    return refused->answer;
   auto& let_in = std::get<admission>(verdict);
   request what{
     std::move(let_in.route), std::move(let_in.who), {}, {}, "id", nullptr};
@@ -49,8 +49,8 @@ unsigned refusal_from(std::string_view peer,
                       std::vector<field_view> fields = {}) {
   request_head head{"GET", "/metrics", fields, peer};
   auto verdict = admit(head, ring_with({scope::read}), {{}, noon});
-  auto refused = std::get_if<response>(&verdict);
-  return refused ? refused->status : 0;
+  auto refused = std::get_if<refusal>(&verdict);
+  return refused ? refused->answer.status : 0;
 }
 
 } // namespace
@@ -106,13 +106,17 @@ TEST_CASE("a request that a proxy handed on is not from the machine itself") {
 
 TEST_CASE("a key that is wrong is refused on loopback, too") {
   CHECK(refusal_from("127.0.0.1", {{"authorization", "Bearer no"}}) == 401);
+  // A page in a browser here, whose name points to this address now.
+  for (auto host : {"a.example", "127.a.example:80", "localhost.a.example", ""})
+    CHECK(refusal_from("127.0.0.1", {{"host", host}}) == 401);
+  for (auto host : {"localhost:8080", "localhost", "127.0.0.1:80", "[::1]:80"})
+    CHECK(refusal_from("127.0.0.1", {{"host", host}}) == 0);
 }
 
 TEST_CASE("nothing else is open on loopback") {
   request_head head{"GET", "/v1/queues", {}, "127.0.0.1"};
-  CHECK(
-    std::get<response>(admit(head, ring_with({scope::read}), {{}, noon})).status
-    == 401);
+  auto verdict = admit(head, ring_with({scope::read}), {{}, noon});
+  CHECK(std::get<refusal>(verdict).answer.status == 401);
 }
 
 TEST_CASE("a key sees the metrics of its project, with admin those of all") {

@@ -50,8 +50,8 @@ std::variant<call, response> read(const asked& what,
     fields.push_back({"Idempotency-Key", what.idempotency_key});
   auto verdict = admit({what.method, what.target, fields},
                        ring_with(what.scopes), {});
-  if (auto refusal = std::get_if<response>(&verdict))
-    return std::move(*refusal);
+  if (auto refused = std::get_if<refusal>(&verdict))
+    return std::move(refused->answer);
   auto& in = std::get<admission>(verdict);
   request made{std::move(in.route),
                std::move(in.who),

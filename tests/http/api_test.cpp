@@ -31,7 +31,7 @@ key_ring ring_with(scope_set scopes) {
   return key_ring{keys};
 }
 
-std::variant<admission, response>
+std::variant<admission, refusal>
 let_in(std::string_view method, std::string_view target,
        scope_set scopes = scope_set::all(),
        std::string authorization = "Bearer " + some_key) {
@@ -46,8 +46,8 @@ read(std::string_view method, std::string_view target, std::string body = {},
      api_options options = {}, scope_set scopes = scope_set::all()) {
   options.now = [] { return noon; };
   auto verdict = let_in(method, target, scopes);
-  if (auto refusal = std::get_if<response>(&verdict))
-    return std::move(*refusal);
+  if (auto refused = std::get_if<refusal>(&verdict))
+    return std::move(refused->answer);
   auto& in = std::get<admission>(verdict);
   request what{std::move(in.route),
                std::move(in.who),
@@ -380,12 +380,13 @@ TEST_CASE("without a valid key nothing but the checks is let in") {
   for (const auto& entry : routes()) {
     auto verdict = let_in(entry.method, entry.path, scope_set::all(),
                           "Bearer nope");
-    auto refusal = std::get_if<response>(&verdict);
-    CHECK((refusal == nullptr) == entry.open);
-    if (refusal)
-      CHECK(refusal->status == 401);
+    auto refused = std::get_if<refusal>(&verdict);
+    CHECK((refused == nullptr) == entry.open);
+    if (refused)
+      CHECK(refused->answer.status == 401);
   }
-  CHECK(std::get<response>(let_in("GET", "/nowhere", {}, "")).status == 401);
+  CHECK(std::get<refusal>(let_in("GET", "/nowhere", {}, "")).answer.status
+        == 401);
 }
 
 TEST_CASE("each route needs its own scope and no other") {
@@ -395,12 +396,14 @@ TEST_CASE("each route needs its own scope and no other") {
     for (auto x : {scope::publish, scope::work, scope::read, scope::manage,
                    scope::admin}) {
       auto verdict = let_in(entry.method, entry.path, {x});
-      auto refusal = std::get_if<response>(&verdict);
-      CHECK((refusal == nullptr) == (x == entry.required));
-      if (refusal) {
-        CHECK(refusal->status == 403);
+      auto refused = std::get_if<refusal>(&verdict);
+      CHECK((refused == nullptr) == (x == entry.required));
+      if (refused) {
+        CHECK(refused->answer.status == 403);
+        CHECK(refused->asked.value().route.route->path == entry.path);
+        CHECK(refused->asked->who.scopes == scope_set{x});
         auto messages = family_of(entry.path) == api_family::messages;
-        CHECK(json::parse(refusal->body)["code"]
+        CHECK(json::parse(refused->answer.body)["code"]
               == (messages ? "PERMISSION_DENIED" : "forbidden"));
       }
     }
@@ -408,9 +411,9 @@ TEST_CASE("each route needs its own scope and no other") {
 }
 
 TEST_CASE("with a key, wrong paths and methods are told from one another") {
-  CHECK(std::get<response>(let_in("GET", "/nowhere")).status == 404);
-  CHECK(std::get<response>(let_in("PUT", "/v1/queues")).status == 405);
-  CHECK(std::get<response>(let_in("GET", "*")).status == 400);
+  CHECK(std::get<refusal>(let_in("GET", "/nowhere")).answer.status == 404);
+  CHECK(std::get<refusal>(let_in("PUT", "/v1/queues")).answer.status == 405);
+  CHECK(std::get<refusal>(let_in("GET", "*")).answer.status == 400);
 }
 
 TEST_CASE("a key that has expired is no key") {
@@ -422,7 +425,7 @@ TEST_CASE("a key that has expired is no key") {
   keys.replace({record});
   field_view field{"authorization", "Bearer old"};
   auto verdict = admit({"GET", "/v1/queues", {&field, 1}}, keys, {{}, noon});
-  CHECK(std::get<response>(verdict).status == 401);
+  CHECK(std::get<refusal>(verdict).answer.status == 401);
 }
 
 TEST_CASE("a key that makes too many requests is told when to come again") {
@@ -435,16 +438,17 @@ TEST_CASE("a key that makes too many requests is told when to come again") {
     return admit({"GET", target, {&field, 1}}, keys, {{}, noon});
   };
   CHECK(std::holds_alternative<admission>(ask("/v1/queues")));
-  CHECK(std::get<response>(ask("/nowhere")).status == 404);
-  auto refused = std::get<response>(ask("/v1/queues"));
+  CHECK(std::get<refusal>(ask("/nowhere")).answer.status == 404);
+  auto refused = std::get<refusal>(ask("/v1/queues")).answer;
   CHECK(refused.status == 429);
   CHECK(std::pair<std::string, std::string>{"retry-after", "1"}
         == refused.headers.at(0));
   CHECK(refused.body
         == R"({"error":"The API key makes more requests a second than it may",)"
            R"("code":"rate_limited"})");
-  CHECK(std::get<response>(ask("/v1/queue/list")).body.find("RATE_LIMITED")
-        != std::string::npos);
+  CHECK(
+    std::get<refusal>(ask("/v1/queue/list")).answer.body.find("RATE_LIMITED")
+    != std::string::npos);
   // What needs no key is not counted.
   CHECK(std::holds_alternative<admission>(ask("/healthz")));
 }
@@ -571,4 +575,13 @@ TEST_CASE("only an admin may give up on certificates") {
         == 0);
   CHECK_FALSE(warning_about(
     std::get<call>(read("PATCH", "/v1/queues/q", R"({"tlsInsecure":false})"))));
+  // What an admin allowed is not for another URL that somebody else sets.
+  const std::string elsewhere = R"({"webhookUrl":"https://b.example/"})";
+  CHECK(asked_of<patch_queue>(
+          read("PATCH", "/v1/queues/q", elsewhere, {}, manager), "q")
+          .patch.tls_insecure
+        == false);
+  CHECK(asked_of<patch_queue>(read("PATCH", "/v1/queues/q", elsewhere), "q")
+          .patch.tls_insecure
+        == std::nullopt);
 }

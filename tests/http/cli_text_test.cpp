@@ -19,28 +19,6 @@ constexpr duration seconds(std::int64_t n) {
 
 } // namespace
 
-// -- printable ----------------------------------------------------------------
-
-TEST_CASE("what would steer a terminal is shown as a question mark") {
-  CHECK(printable("plain, \xC3\xA4 and \xE2\x82\xAC") //
-        == "plain, \xC3\xA4 and \xE2\x82\xAC");
-  CHECK(printable("\x1b[2J") == "?[2J");
-  CHECK(printable("a\nb\tc\rd\x7f") == "a?b?c?d?");
-  CHECK(printable("\xC2\x9B"
-                  "2J")
-        == "?2J");
-  CHECK(printable("\xC2\xA0") == "\xC2\xA0");
-  CHECK(printable("\xFF\xC3") == "??");
-  CHECK(printable(std::string_view{"\0", 1}) == "?");
-}
-
-TEST_CASE("long text is cut between characters") {
-  CHECK(printable("abcdef", 6) == "abcdef");
-  CHECK(printable("abcdefg", 6) == "abc...");
-  CHECK(printable("\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4", 4)
-        == "\xC3\xA4...");
-}
-
 // -- spans --------------------------------------------------------------------
 
 TEST_CASE("a span is printed in its two largest units") {

@@ -97,6 +97,18 @@ TEST_CASE("the last gate to open decides when a job can go") {
   CHECK(text.find("Nobody can say when it goes") != string::npos);
 }
 
+TEST_CASE("a job whose lifetime ends before its gates open will not go") {
+  auto gate =
+    blocked_by(R"({"gate":"hold","until":"2025-01-01T00:00:30.000Z"})");
+  CHECK(explain(gate + R"(,"expiresAt":"2025-01-01T00:00:09.000Z")")
+          .find("It will not go: its lifetime ends at 2025-01-01 00:00:09 (in "
+                "9 s), before it could at 2025-01-01 00:00:30 (in 30 s).\n")
+        != std::string::npos);
+  CHECK(explain(gate + R"(,"expiresAt":"2025-01-01T00:01:09.000Z")")
+          .find("It can go at 2025-01-01 00:00:30")
+        != std::string::npos);
+}
+
 TEST_CASE("a job that nothing blocks is said to be free") {
   CHECK(explain(R"("status":"pending","blockedBy":[])")
         == "Job job_1 of queue q is due and goes when its turn comes: nothing "
@@ -104,8 +116,20 @@ TEST_CASE("a job that nothing blocks is said to be free") {
   CHECK(explain(R"("status":"processing","blockedBy":[],"lastError":"no")")
           .find("is being delivered")
         != std::string::npos);
-  CHECK(explain(R"("status":"awaiting_ack","blockedBy":[])")
-          .find("its worker owes an ack")
+  CHECK(explain(R"("status":"awaiting_ack","blockedBy":[],
+                   "ackDeadline":"2025-01-01T00:00:09.000Z")")
+        == "Job job_1 of queue q was taken by its webhook, and its worker owes "
+           "an ack, nack or defer until 2025-01-01 00:00:09 (in 9 s).\n");
+}
+
+TEST_CASE("a probe is named as what it is, not as what shut the gate") {
+  for (const std::string gate : {"probe", "key_probe"}) {
+    auto text = explain(
+      blocked_by(R"({"gate":")" + gate + R"(","causedByJob":"job_9"})"));
+    CHECK(text.find(" Job job_9 is the probe.") != std::string::npos);
+  }
+  CHECK(explain(blocked_by(R"({"gate":"probe","causedByJob":"job_1"})"))
+          .find(" This job is the probe.")
         != std::string::npos);
 }
 
@@ -121,4 +145,31 @@ TEST_CASE("a job that has ended is not going to run") {
            "Its last error: the webhook answered 500.\n"
            "It will not run unless it is replayed:\n"
            "     tidegate jobs replay job_1\n");
+  CHECK(explain(R"("status":"dead","deadReason":"cancelled","attempts":1)")
+          .find("cancelled, after 1 attempt.\n")
+        != std::string::npos);
+}
+
+TEST_CASE("a job that is to run now says what it waits for all the same") {
+  auto said = [](const std::string& members) {
+    auto text = say_run_now(R"({"id":"job_1","queue":"q",)" + members + '}',
+                            now);
+    REQUIRE(text);
+    return *text;
+  };
+  CHECK(said(R"("status":"pending","blockedBy":[])") == "due now: job_1\n");
+  CHECK(said(R"("status":"processing","blockedBy":[])")
+        == "due now, or on its way: job_1\n");
+  CHECK(said(R"("status":"awaiting_ack","blockedBy":[])")
+        == "job_1 was taken by its webhook: its worker owes an ack, nack or "
+           "defer\n");
+  CHECK(said(blocked_by(R"({"gate":"defer","reason":"the webhook answered 429",
+                   "until":"2025-01-01T00:00:30.000Z"},
+                  {"gate":"paused","until":null})"))
+        == "run-now ends a delay or a backoff only: job_1 does not go yet:\n"
+           "  1. The job is deferred until 2025-01-01 00:00:30 (in 30 s): the "
+           "webhook answered 429.\n"
+           "  2. The queue q is paused until somebody resumes it.\n"
+           "     tidegate queues resume q\n");
+  CHECK_FALSE(say_run_now("{}", now));
 }

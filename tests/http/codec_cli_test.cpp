@@ -189,6 +189,31 @@ TEST_CASE("a refusal is one sentence, whatever its shape") {
         == "two?lines ?[0m");
 }
 
+TEST_CASE("a refusal has one code, whichever family it comes from") {
+  CHECK(code_of_refusal(R"({"error":"no","code":"wrong_queue_kind"})")
+        == "wrong_queue_kind");
+  CHECK(code_of_refusal(R"({"ok":false,"error":{"code":"WRONG_QUEUE_KIND",
+                          "message":"no","details":{}}})")
+        == "wrong_queue_kind");
+  CHECK(code_of_refusal("<html>") == "");
+  CHECK(code_of_refusal(R"({"error":"no"})") == "");
+  CHECK(code_of_refusal("[]") == "");
+}
+
+TEST_CASE("what may be secret is hidden, and all else stays as it was") {
+  CHECK(without_secrets(
+          R"({"name":"q","webhookUrl":"https://me:pw@a.example/p?key=1#f",
+              "n":1.0e+2, "headers":{"authorization":"Bearer x", "b":""},
+              "payload":{"headers":{"a":"b"},"webhookUrl":"http://u@b/"}})")
+        == R"({"name":"q","webhookUrl":"https://***@a.example/p?***",)"
+           R"("n":1.0e+2,"headers":{"authorization":"***","b":"***"},)"
+           R"("payload":{"headers":{"a":"b"},"webhookUrl":"http://u@b/"}})");
+  CHECK(without_secrets(R"({"webhookUrl":null,"headers":null})")
+        == R"({"webhookUrl":null,"headers":null})");
+  CHECK(without_secrets("{}") == "{}");
+  CHECK(without_secrets("<html>") == "<html>");
+}
+
 TEST_CASE("an event is one line with what came with it") {
   CHECK(*show_event(R"({"id":"1-2","time":"2025-01-01T00:00:00.000Z",
                       "project":"default","queue":"q","type":"queue.held",

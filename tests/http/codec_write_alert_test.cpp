@@ -57,6 +57,19 @@ TEST_CASE("an alert of a hold tells seconds, and no jobs") {
            R"("reason":null})");
 }
 
+TEST_CASE("of a queue that was deleted nothing else is said") {
+  for (auto cause : {alert_cause::queue_held, alert_cause::queue_depth,
+                     alert_cause::queue_age}) {
+    auto what = some_alert(cause, alert_state::resolved);
+    what.gone = true;
+    what.count = 3;
+    what.span = 60s;
+    CHECK(describe(what) == "Queue mail in project acme was deleted");
+    CHECK(encode(what).find(R"("count":null,"seconds":null)")
+          != std::string::npos);
+  }
+}
+
 TEST_CASE("the last dead message is named like a message") {
   auto what = some_alert(alert_cause::job_dead);
   what.kind = queue_kind::pull;
@@ -65,8 +78,22 @@ TEST_CASE("the last dead message is named like a message") {
   auto text = encode(what);
   CHECK(text.find(R"("kind":"pull")") != std::string::npos);
   CHECK(text.find(R"("job":"qmsg_)") != std::string::npos);
+  CHECK(text.ends_with(R"(,"reason":"max_receive_count"})"));
   CHECK(describe(what)
         == "1 message of queue mail in project acme was given up on");
+}
+
+TEST_CASE("the begin of what an alert tells is read out of it again") {
+  auto what =
+    some_alert(GENERATE(alert_cause::job_dead, alert_cause::queue_held,
+                        alert_cause::queue_depth, alert_cause::queue_age));
+  what.queue = "since";
+  CHECK(read_since(encode(what)) == what.since);
+  what.since += 999us;
+  CHECK(read_since(encode(what)) == at(40).wall);
+  for (auto text : {"", "{}", "[]", "{\"since\":1}", "{\"since\":\"now\"}",
+                    "{\"since\":\"2026-01-01T00:00:00Z\""})
+    CHECK_FALSE(read_since(text));
 }
 
 TEST_CASE("each cause has a sentence, and one for its end") {
@@ -84,7 +111,7 @@ TEST_CASE("each cause has a sentence, and one for its end") {
   CHECK(say(queue_held, firing, queue_kind::push, 0, 20min, 900)
         == "Queue mail in project acme has been held for 20 min");
   CHECK(say(queue_held, resolved, queue_kind::push, 0, 3h, 900)
-        == "Queue mail in project acme is open again, after 3 h");
+        == "Queue mail in project acme is held no longer, after 3 h");
   CHECK(say(queue_depth, firing, queue_kind::push, 101, 0s, 100)
         == "Queue mail in project acme has 101 jobs, more than 100");
   CHECK(say(queue_depth, resolved, queue_kind::pull, 1, 0s, 100)

@@ -31,6 +31,7 @@ job_view some_job_view() {
   view.record.job.id = some_job;
   view.record.job.payload = payload{"{\"a\": 1E5}"};
   view.record.job.created_at = noon;
+  view.record.job.expires_at = noon;
   view.queue_name = "emails";
   view.max_attempts = 3;
   view.max_defers = 50;
@@ -223,7 +224,8 @@ TEST_CASE("a new job is shown with its payload as it came") {
     "queue": "emails", "status": "pending", "attempts": 0, "maxAttempts": 3,
     "deferCount": 0, "maxDefers": 50, "deliveries": 0, "idempotencyKey": null,
     "limitKey": null, "priority": 0, "headers": {}, "replayCount": 0,
-    "scheduledFor": null, "blockedBy": [], "deadReason": null,
+    "scheduledFor": null, "ackDeadline": null, "blockedBy": [],
+    "expiresAt": "2026-01-01T12:00:00.123Z", "deadReason": null,
     "lastError": null, "history": [], "historyDropped": 0,
     "createdAt": "2026-01-01T12:00:00.123Z", "completedAt": null,
     "deadAt": null})");
@@ -249,6 +251,13 @@ TEST_CASE("a job that waits for no time of its own shows none") {
       status == job_status::pending ? wait_kind::none : wait_kind::defer;
     CHECK(json::parse(encode(view))["scheduledFor"].is_null());
   }
+}
+
+TEST_CASE("a job whose ack is awaited shows until when") {
+  auto view = some_job_view();
+  view.record.job.due = noon;
+  view.record.job.status = job_status::awaiting_ack;
+  CHECK(json::parse(encode(view))["ackDeadline"] == "2026-01-01T12:00:00.123Z");
 }
 
 TEST_CASE("a job is shown with all that was published") {

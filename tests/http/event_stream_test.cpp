@@ -82,6 +82,16 @@ TEST_CASE("a hold is printed with all that is known of it") {
                   {"verdict", nullptr}}}});
 }
 
+TEST_CASE("a release is printed with the hold that it ended") {
+  auto what = make(event_kind::queue_released);
+  what.event.cause = hold_cause::downstream;
+  what.event.release_at = noon;
+  auto got = data_of(what);
+  CHECK(got["type"] == "queue.released");
+  CHECK(got["data"]["cause"] == "downstream");
+  CHECK(got["data"]["releaseAt"] == "2026-01-01T12:00:00.000Z");
+}
+
 TEST_CASE("what strangers wrote stays on its line") {
   auto what = make(event_kind::queue_held);
   what.event.detail = "a\n\nevent: x\r\ndata: \xff\u2028";
@@ -96,9 +106,9 @@ TEST_CASE("messages are named as messages") {
   auto what = make(event_kind::message_dead);
   what.event.job = some_job;
   what.event.is_message = true;
-  CHECK(
-    data_of(what)["data"]
-    == json{{"message", to_string(message_id{some_job.seq, some_job.tag})}});
+  CHECK(data_of(what)["data"]
+        == json{{"message", to_string(message_id{some_job.seq, some_job.tag})},
+                {"reason", "max_receive_count"}});
 }
 
 TEST_CASE("a dead job tells why") {
@@ -140,4 +150,19 @@ TEST_CASE("a gap is an event without a number") {
 
 TEST_CASE("a sign of life is a comment") {
   CHECK(written([](event_writer& writer) { writer.beat(); }) == ":\n\n");
+}
+
+TEST_CASE("a stream ends at what its reader may not hear any more") {
+  auto body = std::make_shared<body_stream>(1u << 20);
+  auto may_read = true;
+  event_writer writer{body, [&] { return may_read; }};
+  writer.put(make(event_kind::queue_paused));
+  CHECK_FALSE(body->is_over());
+  may_read = false;
+  writer.put(make(event_kind::queue_resumed));
+  std::string told;
+  body->take(told);
+  CHECK(told.find("queue.paused") != std::string::npos);
+  CHECK(told.find("queue.resumed") == std::string::npos);
+  CHECK(body->is_over());
 }

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,14 @@ TEST_CASE("keys are listed in columns that fit") {
        "key_12  b        admin         -         2025-01-01T00:00:00.000Z  "
        "never\n");
   CHECK(print_key_table({}) == "ID  PROJECT  SCOPES  NAME  CREATED  EXPIRES\n");
+}
+
+TEST_CASE("the name of a key, which others give, does not steer a terminal") {
+  auto keys = two_keys();
+  keys[0].name = "\x1b[2J\nkey_9  b  admin";
+  auto text = print_key_table(keys);
+  CHECK(text.find("?[2J?key_9  b  admin") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }
 
 TEST_CASE("keys are listed for programs without digests") {

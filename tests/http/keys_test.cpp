@@ -121,6 +121,21 @@ TEST_CASE("stored keys come and go while the server runs; its own one stays") {
   CHECK(let_in(keys, "Bearer own"));
 }
 
+TEST_CASE("what a key has opened is known to be shut when the key is gone") {
+  key_set own;
+  own.add(digest_of("own"), scope_set::all());
+  key_ring keys{own};
+  auto record = stored(1, "one", "acme");
+  record.expires_at = noon.wall;
+  keys.replace({record, stored(2, "two", "other")});
+  CHECK(keys.still_opens({1}, noon.wall - duration{1}));
+  CHECK_FALSE(keys.still_opens({1}, noon.wall));
+  CHECK(keys.still_opens({2}, noon.wall));
+  keys.replace({});
+  CHECK_FALSE(keys.still_opens({2}, noon.wall));
+  CHECK(keys.still_opens(api_key_id{}, noon.wall));
+}
+
 TEST_CASE("a key that has expired opens nothing") {
   auto record = stored(1, "one", "acme");
   record.expires_at = noon.wall;

@@ -93,6 +93,10 @@ TEST_CASE("a queue's figures stand under its project and name") {
   CHECK(
     got.at("tidegate_queue_dead_total" + labels + R"(,reason="ack_timeout"})")
     == 2);
+  for (auto reason : {"attempts_exhausted", "lifetime_exceeded"})
+    CHECK(got.at("tidegate_queue_dead_total" + labels + R"(,reason=")" + reason
+                 + R"("})")
+          == 0);
 }
 
 TEST_CASE("histograms are cumulative and end with all") {

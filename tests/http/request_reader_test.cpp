@@ -55,6 +55,16 @@ std::optional<problem> fault_in(std::string_view bytes) {
   return fixture{}.fault_in(bytes);
 }
 
+/// Returns what is wrong with `text` that comes in pieces of that many bytes.
+std::optional<problem> fault_in_pieces(std::string_view text,
+                                       std::size_t piece) {
+  fixture f;
+  std::optional<problem> found;
+  for (std::size_t i = 0; i < text.size() && !found; i += piece)
+    found = f.fault_in(text.substr(i, piece));
+  return found;
+}
+
 const std::string start = "POST / HTTP/1.1\r\nHost: a\r\n";
 
 } // namespace
@@ -85,6 +95,47 @@ TEST_CASE("a request is read whatever pieces it comes in") {
     CHECK(f.reader.take_body() == "hello");
     f.reader.next();
     CHECK(f.reader.is_idle());
+  }
+}
+
+TEST_CASE("a buffer that is being filled stays where it is") {
+  fixture f;
+  f.feed("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  auto room = f.reader.prepare();
+  for (auto target : {"/1", "/2"}) {
+    REQUIRE(f.reader.advance() == step::head);
+    CHECK(f.reader.head().target == target);
+    f.reader.read_body(f.body_max);
+    REQUIRE(f.reader.advance() == step::complete);
+    f.reader.next();
+    if (target == std::string_view{"/2"})
+      break;
+    CHECK(f.reader.advance() == step::need_more);
+    std::string_view second = "GET /2 HTTP/1.1\r\nHost: a\r\n\r\n";
+    std::copy(second.begin(), second.end(), room.begin());
+    f.reader.commit(second.size());
+  }
+  CHECK(f.reader.is_idle());
+}
+
+TEST_CASE("a body that nobody wants is dropped, in whatever pieces it comes") {
+  const auto body = std::string(40, 'x');
+  const auto text = start + "Content-Length: 40\r\n\r\n";
+  const auto next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
+  for (std::size_t there = 0; there <= body.size(); ++there) {
+    fixture f;
+    REQUIRE(f.head_of(text + body.substr(0, there)) == step::head);
+    f.reader.skip_body();
+    CHECK(f.reader.is_skipping() == (there < body.size()));
+    CHECK(f.reader.is_idle() == (there == body.size()));
+    CHECK(f.reader.advance() == step::need_more);
+    auto middle = (there + body.size()) / 2;
+    f.feed(std::string_view{body}.substr(there, middle - there));
+    CHECK(f.reader.advance() == step::need_more);
+    f.feed(body.substr(middle) + next);
+    REQUIRE(f.reader.advance() == step::head);
+    CHECK(f.reader.head().target == "/next");
+    CHECK_FALSE(f.reader.is_skipping());
   }
 }
 
@@ -138,9 +189,24 @@ TEST_CASE(
          " X-A: a\r\n",
          "X-A: a\r\r\n",
          "Authorization: a\r\nAuthorization: b\r\n",
-         "Authorization: a\r\nauthorization: a\r\n"}) {
+         "Authorization: a\r\nauthorization: a\r\n",
+         "Idempotency-Key: a\r\nIdempotency-Key: b\r\n"}) {
     CAPTURE(fields);
     CHECK(fault_in(start + fields + "\r\nx") == problem::bad_request);
+  }
+}
+
+TEST_CASE("what cannot name a host is refused as one") {
+  for (auto host : {"a b", "a/", "a?b", "a#b", "me@a", "a\\b", "a\tb", "<a>",
+                    "a, b/", "\xc3\xa4"}) {
+    CAPTURE(host);
+    CHECK(fault_in("GET / HTTP/1.1\r\nHost: " + std::string{host} + "\r\n\r\n")
+          == problem::bad_request);
+  }
+  for (auto host : {"", "a", "a.example:8080", "[::1]:80", "a_b~%20"}) {
+    CAPTURE(host);
+    CHECK_FALSE(
+      fault_in("GET / HTTP/1.1\r\nHost: " + std::string{host} + "\r\n\r\n"));
   }
 }
 
@@ -203,13 +269,31 @@ TEST_CASE("a head may have its limit to the byte, however it is cut") {
                                      : problem::bad_request;
     for (std::size_t piece : {1, 2, 3, 7, 64, 1024, 4096}) {
       CAPTURE(size, piece);
-      fixture f;
-      std::optional<problem> found;
-      for (std::size_t i = 0; i < text.size() && !found; i += piece)
-        found = f.fault_in(std::string_view{text}.substr(i, piece));
-      CHECK(found == expected);
+      CHECK(fault_in_pieces(text, piece) == expected);
     }
   }
+}
+
+TEST_CASE("a fault in a head is the same one, however the head is cut") {
+  auto filling = "X: " + std::string(2000, 'x') + "\r\n";
+  auto bad = GENERATE_COPY(
+    as<std::string>{}, "POST / HTTP/1\xd2\xce\r\nHost: a\r\n" + filling,
+    "POST / HTTP/1.1\n" + filling, start + "no field\r\n" + filling,
+    start + "a: b\r\n c: d\r\n" + filling, start + "A: \x01\r\n" + filling,
+    "\x16\x03\x01" + filling, "GET /a b HTTP/1.1\r\n" + filling,
+    "GET / x\r\na: b\r\n" + filling);
+  for (std::size_t piece : {1, 2, 3, 7, 64, 1024, 4096}) {
+    CAPTURE(bad, piece);
+    CHECK(fault_in_pieces(bad, piece) == problem::bad_request);
+  }
+}
+
+TEST_CASE("a bad line is refused before the head has ended") {
+  fixture f;
+  CHECK_FALSE(f.fault_in(start + "A: b\r").has_value());
+  CHECK_FALSE(f.fault_in("\nno field").has_value());
+  CHECK(f.fault_in("\r\nC") == problem::bad_request);
+  CHECK(fault_in("\x16\x03\x01\x02") == problem::bad_request);
 }
 
 TEST_CASE("chunks beyond the limit are refused") {
@@ -231,10 +315,17 @@ TEST_CASE("chunks that make no sense are refused") {
   }
 }
 
-TEST_CASE("the line before a chunk and trailers have an end") {
-  auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n";
-  CHECK(fault_in(chunked + "1;" + std::string(5000, 'x')).has_value());
-  CHECK(fault_in(chunked + "0\r\nX: " + std::string(5000, 'x')).has_value());
+TEST_CASE("the line before a chunk and trailers have an end, however cut") {
+  auto chunked = start + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n";
+  auto text = GENERATE_COPY(
+    as<std::string>{}, chunked + "1;" + std::string(5000, 'x'),
+    chunked + "1;" + std::string(5000, 'x') + "\r\na\r\n0\r\n\r\n",
+    chunked + "1*" + std::string(5000, 'x') + "\r\na\r\n0\r\n\r\n",
+    chunked + "0\r\nX: " + std::string(5000, 'x') + "\r\n\r\n");
+  for (std::size_t piece : {1, 2, 3, 7, 64, 1024, 8192}) {
+    CAPTURE(text, piece);
+    CHECK(fault_in_pieces(text, piece) == problem::headers_too_large);
+  }
 }
 
 TEST_CASE("a length beyond the limit shows at the head") {

@@ -30,6 +30,57 @@ TEST_CASE("a body at the limit is taken, one beyond it is 413 at once") {
   CHECK(client.is_closed());
 }
 
+TEST_CASE("whatever is refused is told, under the id of its answer") {
+  auto options = small();
+  options.request_timeout = 300ms;
+  test_server server{options};
+  auto refused = [&](const std::string& text) {
+    raw_client client{server.port()};
+    auto got = client.ask(text);
+    REQUIRE(got);
+    auto told = server.requests().refusals();
+    REQUIRE(!told.empty());
+    auto id = got->header("x-request-id");
+    CHECK(told.back().starts_with(std::string{id} + ' '));
+    return told.back().substr(id.size() + 1);
+  };
+  CHECK(refused("NONSENSE\r\n\r\n") == "400");
+  CHECK(refused(get("q", "X-A: " + std::string(1000, 'x') + "\r\n")) == "431");
+  CHECK(refused(get("locked")) == "401");
+  CHECK(refused(get("locked", "x-request-id: mine\r\n")) == "401");
+  CHECK(refused(post("q", std::string(1001, 'x'))) == "413 jobs.publish");
+  CHECK(refused("POST /v1/queues/q/jobs HTTP/1.1\r\nHost: a\r\n"
+                "Content-Length: 10\r\n\r\nabc")
+        == "408 jobs.publish");
+  CHECK(refused("POST /v1/queues/q/jobs HTTP/1.1\r\nHost: a\r\n"
+                "Transfer-Encoding: chunked\r\n\r\nno size\r\n")
+        == "400 jobs.publish");
+  CHECK(refused("GET /v1/que") == "408");
+  CHECK(refused(get("forbidden")) == "403 queues.get");
+  CHECK(server.requests().refusals().size() == 9);
+  raw_client client{server.port()};
+  CHECK(client.ask(get("q")).value().status == 200);
+  CHECK(server.requests().refusals().size() == 9);
+}
+
+TEST_CASE("a request that is refused for its head keeps the id it was given") {
+  test_server server{small()};
+  auto id_of = [&](const std::string& line, const std::string& rest) {
+    raw_client client{server.port()};
+    auto got = client.ask(line + " HTTP/1.1\r\nHost: a\r\n"
+                          + "X-Request-Id: mine\r\n" + rest);
+    return std::string{got.value().header("x-request-id")};
+  };
+  for (const auto* rest :
+       {"Transfer-Encoding: gzip\r\n\r\n", "Expect: magic\r\n\r\n",
+        "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "Host: b\r\n\r\n",
+        "No field\r\n\r\n"}) {
+    CAPTURE(rest);
+    CHECK(id_of("POST /v1/queues/q/jobs", rest) == "mine");
+  }
+  CHECK(id_of("NONSENSE", "\r\n") != "mine");
+}
+
 TEST_CASE("many jobs at once may be larger than other bodies") {
   auto options = small();
   options.batch_bytes_max = 2000;

@@ -72,6 +72,56 @@ TEST_CASE("a small publish takes room beside its body, too") {
   CHECK(client.ask(post("q", "1")).value().status == 200);
 }
 
+TEST_CASE("a small publish is refused by its head, and its body is dropped") {
+  test_server server{tight(10'000)};
+  waiting_clients others{server, 1, 9'000};
+  raw_client client{server.port()};
+  auto publish = post("q", std::string(9'000, 'x'));
+  const auto cut = publish.size() - 8'000;
+  check_refused(client.ask(publish.substr(0, cut)).value());
+  CHECK(client.send(publish.substr(cut, 4'000)));
+  CHECK(client.is_silent(std::chrono::milliseconds{20}));
+  auto got = client.ask(publish.substr(cut + 4'000) + get("q"));
+  CHECK(got.value().body == "q:");
+  server.requests().answer(0, "stored");
+  CHECK(client.ask(publish).value().status == 200);
+  CHECK(server.requests().body_bytes == 18'000);
+}
+
+TEST_CASE("a refused body that does not come ends the connection in time") {
+  auto options = tight(10'000);
+  options.request_timeout = std::chrono::milliseconds{50};
+  test_server server{options};
+  waiting_clients others{server, 1, 9'000};
+  raw_client client{server.port()};
+  auto publish = post("q", std::string(9'000, 'x'));
+  check_refused(client.ask(publish.substr(0, 5'000)).value());
+  CHECK(client.is_closed());
+}
+
+TEST_CASE("a server that ends does not wait for a refused body") {
+  test_server server{tight(10'000)};
+  waiting_clients others{server, 1, 9'000};
+  raw_client client{server.port()};
+  auto publish = post("q", std::string(9'000, 'x'));
+  check_refused(client.ask(publish.substr(0, 5'000)).value());
+  server.get().stop([] {});
+  CHECK(client.is_closed());
+}
+
+TEST_CASE("who waits to send a body is refused without it") {
+  test_server server{tight(10'000)};
+  waiting_clients others{server, 1, 9'000};
+  raw_client client{server.port()};
+  auto got = client.ask(
+    "POST /v1/queues/q/jobs HTTP/1.1\r\nHost: a\r\n"
+    "Content-Length: 9000\r\nExpect: 100-continue\r\n\r\n");
+  check_refused(got.value());
+  // It may send the body or not: nobody can tell what comes next.
+  CHECK(got->header("connection") == "close");
+  CHECK(client.is_closed());
+}
+
 TEST_CASE("a large body that there is no room for is refused before it comes") {
   test_server server{tight(100'000)};
   waiting_clients others{server, 2, 90'000};

@@ -17,7 +17,6 @@ tidegate_add_test(http_api_test
     iso8601_test.cpp
     json_scan_test.cpp
     json_writer_test.cpp
-    key_commands_test.cpp
     keys_test.cpp
     request_meter_test.cpp
     openapi_test.cpp

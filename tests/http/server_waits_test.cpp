@@ -147,6 +147,23 @@ TEST_CASE(
   CHECK(client.is_closed());
 }
 
+TEST_CASE(
+  "what is read while an earlier request is taken comes through whole") {
+  server_options options;
+  options.pipeline_max = 2;
+  test_server server{options};
+  raw_client client{server.port()};
+  client.send(consume("wait") + consume("wait") + get("first"));
+  server.requests().await_kept(2);
+  // A read is under way now, behind bytes that are about to be taken.
+  server.requests().answer(0, "messages");
+  CHECK(client.receive().value().body == "messages");
+  server.requests().answer(1, "messages");
+  CHECK(client.receive().value().body == "messages");
+  CHECK(client.receive().value().body == "first:");
+  CHECK(client.ask(get("second")).value().body == "second:");
+}
+
 TEST_CASE("requests that were read ahead are served in their turn") {
   server_options options;
   options.pipeline_max = 1;

@@ -13,15 +13,17 @@ using namespace std::chrono_literals;
 
 namespace asio = boost::asio;
 
-std::variant<admission, response>
-echo_handler::admit(const request_head& head) {
+std::variant<admission, refusal> echo_handler::admit(const request_head& head) {
   auto found = find_route(head.method, head.target);
   auto match = std::get_if<route_match>(&found);
   if (!match)
-    return make_problem(problem::not_found);
+    return refusal{make_problem(problem::not_found)};
   if (match->param == "locked")
-    return make_problem(problem::unauthenticated);
-  return admission{std::move(*match), {}, {}};
+    return refusal{make_problem(problem::unauthenticated)};
+  admission result{std::move(*match), {}, {}};
+  if (result.route.param == "forbidden")
+    return refusal{make_problem(problem::forbidden), std::move(result)};
+  return result;
 }
 
 void echo_handler::handle(request what, responder respond) {
@@ -42,6 +44,20 @@ void echo_handler::handle(request what, responder respond) {
   respond({200, {}, name + ":" + what.body});
 }
 
+void echo_handler::refused(const refused_request& what) {
+  std::string text{what.id};
+  text += ' ' + std::to_string(what.answer.status);
+  if (what.asked != nullptr)
+    text.append(" ").append(what.asked->route.route->capability);
+  std::lock_guard guard{mutex_};
+  refusals_.push_back(std::move(text));
+}
+
+std::vector<std::string> echo_handler::refusals() {
+  std::lock_guard guard{mutex_};
+  return refusals_;
+}
+
 void echo_handler::await_kept(std::size_t n) {
   std::unique_lock guard{mutex_};
   if (!changed_.wait_for(guard, 10s, [&] { return kept_.size() >= n; }))
@@ -60,6 +76,12 @@ void echo_handler::answer(std::size_t i, response what) {
 bool echo_handler::is_gone(std::size_t i) {
   std::lock_guard guard{mutex_};
   return watches_.at(i)->gone;
+}
+
+void echo_handler::forget() {
+  std::vector<responder> kept;
+  std::lock_guard guard{mutex_};
+  kept.swap(kept_);
 }
 
 std::size_t echo_handler::kept() {
@@ -92,8 +114,8 @@ public:
       context->stop();
     for (auto& runner : runners)
       runner.join();
-    // Responders that were kept go before the contexts.
-    requests.reset();
+    // They hold their connections, which hold whoever keeps them.
+    requests->forget();
   }
 
   std::vector<std::unique_ptr<asio::io_context>> contexts;

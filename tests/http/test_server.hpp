@@ -18,8 +18,9 @@
 /// is special stands in the path. See `admit` and `handle`.
 class echo_handler : public tidegate::http::handler {
 public:
-  /// Refuses `/v1/queues/locked` with 401. Everything that is no route is 404.
-  std::variant<tidegate::http::admission, tidegate::http::response>
+  /// Refuses `/v1/queues/locked` with 401 and `/v1/queues/forbidden` with 403,
+  /// which says who asked for what. Everything that is no route is 404.
+  std::variant<tidegate::http::admission, tidegate::http::refusal>
   admit(const tidegate::http::request_head& head) override;
 
   /// Keeps the responders of `/v1/queues/slow…` and of `/v1/queue/consume`,
@@ -27,6 +28,12 @@ public:
   /// `/v1/queues/dropped`, answers everything else at once.
   void handle(tidegate::http::request what,
               tidegate::http::responder respond) override;
+
+  /// Keeps what is told of it.
+  void refused(const tidegate::http::refused_request& what) override;
+
+  /// Returns what was told of refused requests: id, status and route.
+  std::vector<std::string> refusals();
 
   /// Waits until `n` responders are kept.
   void await_kept(std::size_t n);
@@ -42,6 +49,9 @@ public:
 
   std::size_t kept();
 
+  /// Lets go of the responders that are kept.
+  void forget();
+
   /// Requests that were handled.
   std::atomic<int> handled = 0;
 
@@ -53,6 +63,7 @@ private:
   std::condition_variable changed_;
   std::vector<tidegate::http::responder> kept_;
   std::vector<std::shared_ptr<tidegate::http::client_watch>> watches_;
+  std::vector<std::string> refusals_;
 };
 
 /// A running server with threads of its own.

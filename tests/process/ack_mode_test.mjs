@@ -5,14 +5,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { ackWorker, reportUntilAnswered } from './support/callbacks.mjs';
 import { checkAllEnded, checkHistory } from './support/conservation.mjs';
 import { randomFrom } from './support/random.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 async function start(t, answer, settings = {}) {
   const receiver = await startReceiver(t, answer);
@@ -105,7 +105,7 @@ function tellAtRandom(api, random) {
   return { answer, settled };
 }
 
-test('1,000 jobs told of before, during and after the response, and repeatedly, count once', { timeout: 120_000 }, async (t) => {
+test('1,000 jobs told of before, during and after the response, and repeatedly, count once', { timeout: 120_000 * patience }, async (t) => {
   const settings = { concurrency: 32, backoff: { type: 'fixed', delay: 0.2 } };
   const { receiver, api } = await start(t, undefined, settings);
   const teller = tellAtRandom(api, randomFrom(t));
@@ -408,7 +408,7 @@ test('ackTimeoutAction dead gives up at the same moment in spite of a kill', { t
   await refused(api, ids[0], 'ack', {}, 'job_dead');
 });
 
-test('ten kills among calls lose no outcome, and count none twice', { timeout: 120_000 }, async (t) => {
+test('ten kills among calls lose no outcome, and count none twice', { timeout: 120_000 * patience }, async (t) => {
   const random = randomFrom(t);
   const settings = { concurrency: 16, maxAttempts: 100, backoff: { type: 'fixed', delay: 0.02 } };
   const { receiver, server, api } = await start(t, undefined, settings);

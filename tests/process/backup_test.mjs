@@ -7,14 +7,14 @@ import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded, checkScan } from './support/conservation.mjs';
 import { startPublishers } from './support/publishers.mjs';
 import { Queue } from './support/pull.mjs';
 import { never, notNow, slowly, startReceiver } from './support/receiver.mjs';
 import { run, startServer, temporaryFolder } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 
 /** Asks SQLite itself, by way of python3, whether a file is sound. */
 function integrityOf(file) {

@@ -8,8 +8,9 @@ import { Webhook } from 'standardwebhooks';
 
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 const payloads = [
   '12345678901234567890123',

@@ -11,8 +11,9 @@ import { checkAllEnded, checkHistory } from './support/conservation.mjs';
 import { randomFrom } from './support/random.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const jobs = 200;
 
 /**

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { cliOf, rowsOf } from './support/cli.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /** Makes `count` dead jobs in queue `q`; from then on the webhook works. */
 async function startDead(t, count, fieldsOf) {
@@ -67,6 +67,13 @@ test('an operation goes on alone, is shown and cancelled', { timeout }, async (t
   assert.match(await cli.ask('operations', 'show', id), /^total +50$/m);
   assert.equal(await cli.ask('operations', 'cancel', id), `cancelled ${id}\n`);
   assert.equal((await api.ask('GET', `/v1/operations/${id}`)).state, 'cancelled');
+});
+
+test('an operation that is done is not said to be cancelled', { timeout }, async (t) => {
+  const { cli } = await startDead(t, 2);
+  await cli.ask('dlq', 'replay', 'q');
+  const [{ ID: id }] = rowsOf(await cli.ask('operations', 'list'));
+  assert.equal(await cli.refusal(1, 'operations', 'cancel', id), `the operation ${id} was not cancelled: it is done, 2 of 2`);
 });
 
 test('a replay that somebody cancels is no success', { timeout }, async (t) => {

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { cliOf, rowsOf } from './support/cli.mjs';
 import { Queue } from './support/pull.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /** Starts a server with a pull queue that a shell has made. */
 async function startPull(t, ...settings) {
@@ -47,7 +47,8 @@ test('a pull queue is made, changed, listed, shown and deleted', { timeout }, as
   assert.equal(json.queue.data.name, 'work');
   assert.equal(json.stats.data.published_total, 2);
   assert.equal(json.subscription, null);
-  assert.match(await cli.refusal(1, 'pull', 'delete', 'work'), /work/);
+  assert.equal(await cli.refusal(1, 'pull', 'delete', 'work'),
+    "Queue 'work' has 2 messages: --force deletes it with all that it has");
   assert.equal(await cli.ask('pull', 'delete', 'work', '--force'), 'deleted work\n');
   assert.match(await cli.refusal(1, 'pull', 'show', 'work'), /Queue 'work' not found/);
 });
@@ -143,12 +144,80 @@ test('a queue that is pushed says where to, and that it is held', { timeout }, a
   assert.match(await cli.ask('pull', 'show', 'work'), /^webhook +held until .*\(in 9 min [^)]*\), 0 in flight, to http:/m);
 });
 
+test('a queue of the other kind is told with the command that is for it', { timeout }, async (t) => {
+  const { api, cli } = await startPull(t);
+  await api.createQueue('mail', { webhookUrl: 'http://127.0.0.1:9/' });
+  for (const [words, hint] of [
+    [['queues', 'show', 'work'], 'pull show work'],
+    [['queues', 'create', 'work', '--webhook-url', 'http://127.0.0.1:9/'], 'pull show work'],
+    [['queues', 'pause', 'work'], 'pull --help lists what there is for those'],
+    [['jobs', 'publish', 'work', '1'], 'pull publish work'],
+    [['jobs', 'list', 'work'], 'pull peek work'],
+    [['dlq', 'list', 'work'], 'pull dlq work'],
+    [['dlq', 'replay', 'work', '--dry-run'], 'pull redrive work'],
+  ])
+    assert.equal(await cli.refusal(1, ...words), `Queue 'work' is a pull queue, not a push queue: tidegate ${hint}`);
+  for (const [words, hint] of [
+    [['pull', 'show', 'mail'], 'queues show mail'],
+    [['pull', 'create', 'mail'], 'queues show mail'],
+    [['pull', 'publish', 'mail', '1'], 'jobs publish mail'],
+    [['pull', 'purge', 'mail'], 'queues --help lists what there is for those'],
+    [['pull', 'delete', 'mail'], 'queues delete mail'],
+    [['pull', 'redrive', 'mail'], 'dlq replay mail'],
+  ])
+    assert.equal(await cli.refusal(1, ...words), `Queue 'mail' is a push queue, not a pull queue: tidegate ${hint}`);
+  assert.equal(await cli.refusal(1, 'pull', 'create', 'other', '--set', 'dead_letter_queue=mail'),
+    "Queue 'mail' is a push queue, not a pull queue");
+});
+
+test('what another queue of the name has is said', { timeout }, async (t) => {
+  const { cli } = await startPull(t);
+  assert.equal(await cli.ask('pull', 'create', 'work'), 'created work\n');
+  assert.equal(await cli.refusal(1, 'pull', 'create', 'work', '--type', 'fifo', '--set', 'max_receive_count=5'),
+    "Queue 'work' exists already, with other settings: type (standard, not fifo), max_receive_count (3, not 5)");
+});
+
+test('one message is not several', { timeout }, async (t) => {
+  const { cli, queue } = await startPull(t);
+  await queue.publish(1);
+  assert.equal(await cli.refusal(1, 'pull', 'delete', 'work'),
+    "Queue 'work' has 1 message: --force deletes it with all that it has");
+});
+
+test('a publish says that it has made the queue', { timeout }, async (t) => {
+  const { server, api, cli, queue } = await startPull(t);
+  const made = await cli.call(['pull', 'publish', 'nosuch', '1']);
+  assert.match(made.out, /^qmsg_\w{24}\n$/);
+  assert.equal(made.err, 'tidegate: there was no queue nosuch: it has been created, with the default settings\n');
+  const { key } = await api.ask('POST', '/v1/keys', { project: 'default', scopes: ['publish'] });
+  for (const words of [['pull', 'publish', 'nosuch', '1'], ['pull', 'publish', 'work', '1'], ['pull', 'publish', 'work', '1', '--key', key]])
+    assert.equal((await cli.call(words)).err, '');
+  assert.equal((await queue.stats()).available, 2);
+  assert.equal(await cli.refusal(1, 'pull', 'publish', 'typo', '1', '--priority', '4'), "Queue 'typo' not found");
+  assert.ok(server.launched.child.exitCode === null);
+});
+
 test('what makes no sense is said in one sentence, with the right code', { timeout }, async (t) => {
   const { cli } = await startPull(t);
   assert.match(await cli.refusal(2, 'pull', 'publish', 'work', 'no json'), /PAYLOAD must be JSON/);
   assert.match(await cli.refusal(2, 'pull', 'update', 'work'), /--set is missing/);
   assert.match(await cli.refusal(2, 'pull', 'create', 'x', '--set', 'nothing'), /NAME=VALUE/);
-  assert.match(await cli.refusal(2, 'pull', 'peek', 'work', '--limit', '0'), /--limit/);
+  for (const limit of ['0', '1001'])
+    assert.equal(await cli.refusal(2, 'pull', 'peek', 'work', '--limit', limit),
+      `--limit must be a whole number from 1 to 1000, got "${limit}"`);
+  assert.equal(await cli.ask('pull', 'peek', 'work', '--limit', '1000').then((out) => rowsOf(out).length), 0);
+  for (const limit of ['0', '1.5', '-1', '1000000001'])
+    assert.equal(await cli.refusal(2, 'pull', 'redrive', 'work', `--limit=${limit}`),
+      `--limit must be a whole number from 1 to 1000000000, got "${limit}"`);
+  assert.equal(await cli.refusal(2, 'pull', 'redrive', 'work', '--max', '0'),
+    'There is no option --max: tidegate pull redrive --help lists them');
+  for (const word of ['since', 'until'])
+    assert.equal(await cli.refusal(2, 'pull', 'dlq', 'work', `--${word}`, 'yesterday'),
+      `--${word} must be a time such as 2030-01-31T00:00:00Z, or an age such as 2h, got "yesterday"`);
+  assert.equal(await cli.refusal(2, 'pull', 'show', ''), 'QUEUE must not be empty');
+  assert.equal(await cli.refusal(2, 'pull', 'publish', 'work', '-'),
+    'PAYLOAD must be JSON, such as {"to": "a"} or "text" with its quotes, got nothing on standard input');
+  assert.match(await cli.refusal(2, 'pull', 'redrive', 'work', '--id', 'job_1'), /job_1 is a job, .*tidegate dlq replay/);
   assert.match(await cli.refusal(1, 'pull', 'create', 'x', '--type', 'lifo'), /standard or fifo/);
   assert.match(await cli.refusal(1, 'pull', 'peek', 'none'), /not found/);
   assert.match(await cli.refusal(1, 'pull', 'purge', 'none'), /not found/);

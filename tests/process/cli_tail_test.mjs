@@ -4,18 +4,20 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { cliOf } from './support/cli.mjs';
 import { launch, startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /** Serves `/v1/events`; `answer` is given each request and its response. */
 async function startStream(t, answer) {
   const stream = { requests: [] };
   const server = createServer((request, response) => {
+    if (request.url.startsWith('/v1/queues/')) // whether it is there
+      return response.end('{}');
     stream.requests.push({ url: request.url, headers: request.headers });
-    answer(response, stream.requests.length);
+    return answer(response, stream.requests.length);
   });
   await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
   t.after(() => { server.closeAllConnections(); server.close(); });
@@ -75,6 +77,28 @@ test('a refusal and a server that is not there end it', { timeout }, async (t) =
   const nobody = tail(t, 'http://127.0.0.1:1');
   assert.deepEqual(await nobody.exited, { code: 3, signal: null });
   assert.equal(nobody.err, 'tidegate: cannot reach http://127.0.0.1:1: Connection refused\n');
+});
+
+test('a queue that is not there is said, and followed from when it is', { timeout }, async (t) => {
+  const server = await startServer(t);
+  const cli = cliOf(server);
+  await cli.ask('pull', 'create', 'work');
+  const launched = launch(['tail', '--queue', 'emails'], cli.env);
+  const other = launch(['tail', '--queue', 'work'], cli.env);
+  t.after(() => [launched, other].forEach(({ child }) => child.kill('SIGKILL')));
+  await until('a word', 20, () => launched.err.includes('\n'));
+  assert.equal(launched.err, 'tidegate: there is no queue emails now; if one is created, its events come here\n');
+  await until('an event', 20, async () => {
+    await cli.call(['queues', 'create', 'emails', '--webhook-url', 'http://127.0.0.1:9/']);
+    await cli.ask('queues', 'delete', 'emails');
+    return launched.out.includes('  queue.created  emails\n');
+  });
+  await until('an event of the other', 20, async () => {
+    await cli.ask('pull', 'delete', 'work');
+    await cli.ask('pull', 'create', 'work');
+    return other.out.includes('  queue.created  work\n');
+  });
+  assert.equal(other.err, '');
 });
 
 test('a server is followed over its death, and over what was missed', { timeout }, async (t) => {

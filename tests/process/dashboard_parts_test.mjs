@@ -130,6 +130,7 @@ test('spans, rates and times are said in the units that fit', () => {
   const now = Date.parse('2026-01-01T00:01:00Z');
   assert.deepEqual(['2026-01-01T00:00:00Z', '2026-01-01T00:01:00.5Z', '2026-01-01T00:01:30Z'].map((at) => ago(at, now)),
     ['1 min ago', 'now', 'in 30 s']);
+  assert.equal(bytes('1'), '1 byte');
   assert.equal(bytes('é€'), '5 bytes');
   assert.equal(words('retry_after_exceeds_lifetime'), 'retry after exceeds lifetime');
 });

@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import {
   closeBrowser, confirm, deadJob, goTo, row, shows, signedIn, startWithQueue as start,
 } from './support/browser.mjs';
 import { notNow } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 
 after(closeBrowser);
 

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded, checkScan } from './support/conservation.mjs';
 import { slowly, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
 const deadJobs = Number(process.env.DEAD_JOBS ?? 5000);
-const timeout = 120_000 + deadJobs * 10;
+const timeout = (120_000 + deadJobs * 10) * patience;
 const concurrency = 64;
 const settings = { concurrency, maxAttempts: 1 };
 

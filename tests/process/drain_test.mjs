@@ -6,14 +6,14 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkConservation } from './support/conservation.mjs';
 import { startPublishers } from './support/publishers.mjs';
 import { randomFrom } from './support/random.mjs';
 import { accept, never, slowly, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const open = 20;
 const waiting = 5;
 
@@ -145,7 +145,7 @@ test('restarts under load repeat no delivery', { timeout }, async (t) => {
   assert.equal(receiver.arrivals.length, jobs.length);
 });
 
-test('SIGTERM and SIGKILL at 20 random moments lose nothing', { timeout: 120_000 }, async (t) => {
+test('SIGTERM and SIGKILL at 20 random moments lose nothing', { timeout: 120_000 * patience }, async (t) => {
   const random = randomFrom(t);
   const receiver = await startReceiver(t, slowly(15, accept));
   const server = await startServer(t);

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const url = 'http://127.0.0.1:9/';
 
 let server;

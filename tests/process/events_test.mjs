@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { openEvents } from './support/events.mjs';
 import { startOutage, wasted } from './support/outage.mjs';
 import { accept, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 
 async function makeKey(api, project, scopes) {
   const { key } = await api.ask('POST', '/v1/keys', { project, scopes });
@@ -66,6 +66,39 @@ test('a hold is seen from its begin to its end while it lasts', { timeout }, asy
   const numbers = stream.events.map(({ id }) => Number(id.split('-')[1]));
   assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
   assert.equal(new Set(numbers).size, numbers.length);
+});
+
+test('a release is told as one, in the stream and in the log', { timeout }, async (t) => {
+  const server = await startServer(t, { flags: ['--allow-target', '127.0.0.0/8', '--log-level', 'info', '--log-format', 'json'] });
+  const { api } = server;
+  await api.createQueue('q', { webhookUrl: 'http://127.0.0.1:9/' });
+  const stream = await openEvents(t, api, '?queue=q&types=queue.held,queue.released,queue.opened');
+  await api.ask('POST', '/v1/queues/q/hold', { retryAfter: 600, reason: 'upgrade' });
+  await api.ask('POST', '/v1/queues/q/release');
+  const { data } = await stream.until('queue.released');
+  assert.deepEqual([data.data.cause, data.data.reason], ['operator', 'upgrade']);
+  assert.ok(Date.parse(data.data.releaseAt) <= Date.now());
+  assert.deepEqual(stream.types, ['queue.held', 'queue.released']);
+  const lines = await until('two lines', 10, () => {
+    const all = server.launched.err.split('\n').filter((line) => /"queue":"q".*releaseAt/.test(line)).map(JSON.parse);
+    return all.length === 2 && all;
+  });
+  assert.deepEqual(lines.map(({ level, event }) => [level, event]), [['warn', 'queue.held'], ['info', 'queue.released']]);
+});
+
+test('a stream whose key is revoked ends, and tells nothing more', { timeout }, async (t) => {
+  const { api } = await startServer(t);
+  const mine = await makeKey(api, 'default', ['read', 'manage']);
+  await api.createQueue('q', { webhookUrl: 'http://127.0.0.1:9/' });
+  const stream = await openEvents(t, mine);
+  await api.pause('q');
+  await stream.until('queue.paused');
+  const { items } = await api.ask('GET', '/v1/keys');
+  const { id } = items.find(({ scopes }) => scopes.join() === 'read,manage');
+  assert.equal((await api.send('DELETE', `/v1/keys/${id}`)).status, 204);
+  await api.resume('q');
+  assert.equal(await stream.ended, 'ended');
+  assert.deepEqual(stream.types, ['queue.paused']);
 });
 
 test('a reader that comes back misses nothing, by header or by parameter', { timeout }, async (t) => {

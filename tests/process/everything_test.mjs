@@ -9,9 +9,10 @@ import { checkQueues, createQueues, Crowd, Downstream, finish } from './support/
 import { randomFrom } from './support/random.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
 const kills = Number(process.env.KILLS ?? 10);
-const timeout = 120_000 + kills * 2000;
+const timeout = (120_000 + kills * 2000) * patience;
 
 test('everything at once, and kills among it', { timeout }, async (t) => {
   const random = randomFrom(t);

@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { cliOf } from './support/cli.mjs';
 import { never, notNow, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
 /** Returns text without what differs from run to run. */

@@ -7,15 +7,15 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded } from './support/conservation.mjs';
 import { Faults, noFaults } from './support/faults.mjs';
 import { startPublishers } from './support/publishers.mjs';
 import { Queue, checkOnce } from './support/pull.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { launch, startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 240_000;
+const timeout = 240_000 * patience;
 const options = { timeout, skip: noFaults };
 const path = '/v1/queues/load/jobs';
 

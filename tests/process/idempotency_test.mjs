@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { randomFrom } from './support/random.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const publishers = 200;
 
 /**

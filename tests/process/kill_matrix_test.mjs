@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded, checkHistory } from './support/conservation.mjs';
 import { commits, matrix, replying, sending, storing } from './support/kill_steps.mjs';
+import { until } from './support/time.mjs';
 
 const retryAfter = 0.2;
 

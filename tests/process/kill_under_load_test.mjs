@@ -9,6 +9,7 @@ import { startPublishers } from './support/publishers.mjs';
 import { randomFrom } from './support/random.mjs';
 import { notNow, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
 const kills = 10;
 const settings = { concurrency: 16, maxAttempts: 4, backoff: { type: 'fixed', delay: 0.05 } };
@@ -28,7 +29,7 @@ function mixed(random) {
   };
 }
 
-test('ten kill -9 at random moments lose nothing and invent nothing', { timeout: 120_000 }, async (t) => {
+test('ten kill -9 at random moments lose nothing and invent nothing', { timeout: 120_000 * patience }, async (t) => {
   const random = randomFrom(t);
   const receiver = await startReceiver(t, mixed(random));
   const server = await startServer(t);
@@ -53,7 +54,7 @@ test('ten kill -9 at random moments lose nothing and invent nothing', { timeout:
     assert.ok(deliveries >= attempts + deferCount, `${deliveries} < ${attempts} + ${deferCount}`);
 });
 
-test('50 restarts leave one stuck job one job', { timeout: 120_000 }, async (t) => {
+test('50 restarts leave one stuck job one job', { timeout: 120_000 * patience }, async (t) => {
   const receiver = await startReceiver(t, () => notNow(3600));
   const server = await startServer(t);
   await server.api.createQueue('stuck', { webhookUrl: receiver.url });

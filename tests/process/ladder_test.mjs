@@ -11,8 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { listen } from '../../examples/tidegate.mjs';
 import { startPull } from './support/pull.mjs';
 import { randomFrom } from './support/random.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const program = fileURLToPath(new URL('../../examples/ladder.mjs', import.meta.url));
 
 /** Starts a dispatcher. `kill` ends it as kill -9 does. */
@@ -71,10 +72,17 @@ async function copies(queue) {
   return depth + in_flight + dlq_count;
 }
 
-/** Waits until all messages are in the dead-letter queue. Returns their payloads. */
-async function allDead(queue) {
-  await queue.statsOnce('nothing is left', ({ depth, in_flight }) => depth + in_flight === 0, 60);
-  const { items } = await queue.ask('GET', `dlq/list/${queue.name}?limit=1000`);
+/**
+ * Waits until all messages are in the dead-letter queue, `count` of them at least.
+ * Returns their payloads.
+ */
+async function allDead(queue, count) {
+  const items = await until('all are dead letters', 60, async () => {
+    const { depth, in_flight } = await queue.stats();
+    // One that is on its way from queue to queue is seen in neither for a moment.
+    const { items: letters } = await queue.ask('GET', `dlq/list/${queue.name}?limit=1000`);
+    return depth + in_flight === 0 && letters.length >= count && letters;
+  });
   assert.ok(items.every(({ dead_letter }) => dead_letter === null));
   return items.map(({ payload }) => payload);
 }
@@ -116,7 +124,7 @@ for (const [form, victim, when, route, count] of cases)
       assert.equal(await copies(queue), count);
       startLadder(t, { url: api.url, key: api.key, flags });
     }
-    const letters = await allDead(queue);
+    const letters = await allDead(queue, count);
     assert.equal(letters.length, count);
     for (const { attempt, error, body } of letters)
       assert.deepEqual([attempt, error, body], [2, 'status 500', { n: 1 }]);
@@ -139,7 +147,7 @@ for (const [form, flags] of Object.entries(forms))
       await ladder.kill();
     }
     startOne();
-    const letters = await allDead(queue);
+    const letters = await allDead(queue, numbers.length);
     t.diagnostic(`${letters.length - numbers.length} of ${numbers.length} are there twice`);
     assert.deepEqual([...new Set(letters.map(({ body }) => body.n))].sort((x, y) => x - y), numbers);
     assert.ok(letters.every(({ attempt }) => attempt === 3));

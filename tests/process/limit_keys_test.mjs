@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { ackWorker } from './support/callbacks.mjs';
 import { checkAllEnded, checkHistory } from './support/conservation.mjs';
 import { notNow, slowly, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const workMs = 10;
 
 async function start(t, answer, settings = {}) {

@@ -5,13 +5,13 @@ import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded, checkScan } from './support/conservation.mjs';
 import { randomFrom } from './support/random.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /** Answers what the payload asks for. */
 const asAsked = ({ payload }) => ({ status: payload?.answer ?? 200 });

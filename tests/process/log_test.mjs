@@ -2,13 +2,14 @@
 // each request, and none of it where the level says so.
 
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** Starts a server that logs JSON at `level`. */
@@ -21,7 +22,7 @@ function linesOf({ launched }) {
   return launched.err.split('\n').slice(0, -1).map((line) => {
     const { time, level, ...rest } = JSON.parse(line);
     assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    assert.match(level, /^(error|warning|info|debug)$/);
+    assert.match(level, /^(error|warn|info|debug)$/);
     return { level, ...rest };
   });
 }
@@ -69,7 +70,7 @@ test('a job that fails and dies has a line for each delivery', { timeout }, asyn
   const common = { level: 'debug', event: 'delivery', queue: 'q', job: id, probe: false, status: 500, gate: 'open' };
   assert.deepEqual(stable(first), { ...common, decision: 'retry', delivery: 1, attempt: 1, until: true });
   assert.deepEqual(stable(second), { ...common, decision: 'dead', delivery: 2, attempt: 2, reason: 'attempts_exhausted' });
-  assert.ok(linesOf(server).some(({ level, event, job }) => level === 'warning' && event === 'job.dead' && job === id));
+  assert.ok(linesOf(server).some(({ level, event, job }) => level === 'warn' && event === 'job.dead' && job === id));
 });
 
 test('a defer tells of the hold, and the probe that it was one', { timeout }, async (t) => {
@@ -155,6 +156,33 @@ test('a request is one line under the id that its answer has, and names what it 
   });
 });
 
+test('a request that never gets to a route has a line, too', { timeout }, async (t) => {
+  const server = await startLogging(t, 'debug');
+  const { port, hostname } = new URL(server.api.url);
+  const key = `authorization: Bearer ${server.key}\r\n`;
+  const answerTo = (text) => new Promise((done, failed) => {
+    let answer = '';
+    connect(Number(port), hostname).on('error', failed).on('data', (part) => { answer += part; })
+      .on('close', () => done(answer)).end(text);
+  });
+  for (const [text, status, route, given] of [
+    ['NONSENSE\r\n\r\n', 400, undefined],
+    [`GET / HTTP/1.1\r\nhost: a\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, undefined],
+    [`POST /v1/queues HTTP/1.1\r\nhost: a\r\n${key}content-length: 99999999\r\n\r\n`, 413, 'queues.create'],
+    ['GET /nowhere HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n', 401, undefined],
+    ['POST / HTTP/1.1\r\nhost: a\r\nx-request-id: mine\r\ntransfer-encoding: gzip\r\n\r\n', 501, undefined, 'mine'],
+  ]) {
+    const answer = await answerTo(text);
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
+    const [, id] = answer.match(/x-request-id: (\S+)/i);
+    assert.ok(!given || id === given, id);
+    const line = await until(`a line of ${status}`, 10, () => linesOf(server)
+      .find(({ event, requestId }) => event === 'request' && requestId === id));
+    assert.deepEqual(stable(line), {
+      level: 'debug', event: 'request', requestId: id, ...(route && { route }), status, peer: '127.0.0.1' });
+  }
+});
+
 test('at the usual level there are holds and dead jobs, but no line for each delivery or request', { timeout }, async (t) => {
   const receiver = await startReceiver(t, ({ payload }) => ({ status: payload }));
   const server = await startLogging(t, 'info');
@@ -165,7 +193,7 @@ test('at the usual level there are holds and dead jobs, but no line for each del
   await server.api.jobWithStatus(bad, 'dead');
   const dead = await until('a line of the dead job', 10, () => (
     linesOf(server).find(({ event, job }) => event === 'job.dead' && job === bad)));
-  assert.equal(dead.level, 'warning');
+  assert.equal(dead.level, 'warn');
   assert.deepEqual(linesOf(server).filter(({ event }) => event === 'delivery' || event === 'request'), []);
 });
 

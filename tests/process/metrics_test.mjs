@@ -5,11 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { startOutage, wasted } from './support/outage.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const promtool = process.env.PROMTOOL ?? 'promtool';
 
 /** Asks for metrics without a key. Returns the text. */

@@ -10,9 +10,9 @@ import addFormats from 'ajv-formats';
 
 import { accept, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
-import { until } from '../../examples/tidegate.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 let server;
 let receiver;

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded, checkScan } from './support/conservation.mjs';
 import { never, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 async function start(t, answer, settings = {}) {
   const receiver = await startReceiver(t, answer);
@@ -211,6 +211,9 @@ test('beyond maxDepth a publish is 429 until there is room', { timeout }, async 
   const results = await api.publishBatch('q', [{ payload: 5 }, { payload: 6 }]);
   assert.deepEqual(results.map(({ ok, code }) => [ok, code]), [[true, undefined], [false, 'queue_full']]);
   ids.push(results[0].id);
+  await api.ask('PATCH', '/v1/queues/q', { maxDepth: 1 });
+  const { json } = await refused(api, 'POST', '/v1/queues/q/jobs', { payload: 6 }, 429, 'queue_full');
+  assert.equal(json.error, "Queue 'q' has its 1 live job that maxDepth allows");
   await api.ask('PATCH', '/v1/queues/q', { maxDepth: null });
   ids.push((await api.publish('q', 7)).id);
   await api.resume('q');

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkConservation } from './support/conservation.mjs';
 import { checkNothingBurned, openWhileHeld, startOutage, wasted } from './support/outage.mjs';
 import { startServer } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const burst = 16;
 
 /** Waits until the first burst was refused and all of that is on the disk. */

@@ -6,8 +6,9 @@ import { test } from 'node:test';
 import { checkConservation } from './support/conservation.mjs';
 import { checkNothingBurned, openWhileHeld, startOutage, wasted, watchGate } from './support/outage.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-test('ten seconds of 429 cost at most 20 deliveries and no attempt', { timeout: 90_000 }, async (t) => {
+test('ten seconds of 429 cost at most 20 deliveries and no attempt', { timeout: 90_000 * patience }, async (t) => {
   const server = await startServer(t);
   const outage = await startOutage(t, server, { jobs: 1000, seconds: 10, retryAfter: 2 });
   const { receiver, ids } = outage;

@@ -11,8 +11,9 @@ import { Faults, noFaults } from './support/faults.mjs';
 import { Queue } from './support/pull.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 240_000;
+const timeout = 240_000 * patience;
 const memoryMaxMib = 128;
 
 /** Memory of the process now (`VmRSS`), or at most so far (`VmHWM`). */

@@ -10,9 +10,10 @@ import { test } from 'node:test';
 import { listeningLine } from '../../examples/tidegate.mjs';
 import { execute } from './support/cli.mjs';
 import { startReceiver } from './support/receiver.mjs';
-import { temporaryFolder } from './support/server.mjs';
+import { bareEnvironment, temporaryFolder } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 240_000;
+const timeout = 240_000 * patience;
 const build = resolve(process.env.TIDEGATE_BUILD ?? 'build/debug');
 const isRoot = process.getuid() === 0;
 
@@ -84,7 +85,7 @@ async function checkServer(t, { root }) {
   const [program, ...words] = isRoot
     ? ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', binary, ...flags]
     : [binary, ...flags];
-  const server = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH } });
+  const server = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: bareEnvironment() });
   const exited = new Promise((done) => { server.once('close', done); });
   t.after(async () => { server.kill('SIGKILL'); await exited; });
   let log = '';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { checkAllEnded } from './support/conservation.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { run, startServer, temporaryFolder } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const everything = ['publish', 'work', 'read', 'manage'];
 
 /** Makes a key. Returns it and the server as its owner sees it. */
@@ -221,6 +221,18 @@ test('a key that was made before the first start works from the first start on',
   assert.equal(await status(api, 'GET', '/v1/keys'), 403);
   const { items } = await server.api.ask('GET', '/v1/keys');
   assert.ok(items.some(({ name, project }) => name === 'early' && project === 'p'));
+});
+
+test('a key that goes into a new store says so, on standard error', { timeout }, async (t) => {
+  const data = join(temporaryFolder(t), 'typo');
+  const create = () => run(['keys', 'create', '--data', data, '--project', 'p', '--scopes', 'read']);
+  const first = await create();
+  assert.equal(first.code, 0, first.err);
+  assert.ok(keyIn(first.out), first.out);
+  assert.equal(first.err, `tidegate: there was no data in ${data}: a new store has been made there\n`);
+  const second = await create();
+  assert.equal(second.code, 0, second.err);
+  assert.equal(second.err, '');
 });
 
 test('tidegate keys makes, lists and revokes keys of a server that runs', { timeout }, async (t) => {

@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Queue, accepts, checkOnce, startPull } from './support/pull.mjs';
 import { randomFrom } from './support/random.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 240_000;
+const timeout = 240_000 * patience;
 const rounds = Number(process.env.KILLS ?? 8);
 const count = 300;
 const perCall = 10;

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { accepts, publishAndReceive, refuses, refusesLate, startPull } from './support/pull.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /** All that can be said of a received message. */
 const words = {

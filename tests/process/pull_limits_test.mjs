@@ -5,8 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { accepts, refuses, startPull } from './support/pull.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const anId = `qmsg_${'0'.repeat(24)}`;
 
 /** Where a whole number with a range is given: how it is asked, and the range. */

@@ -6,12 +6,12 @@ import { test } from 'node:test';
 
 import { Webhook } from 'standardwebhooks';
 
-import { until } from '../../examples/tidegate.mjs';
 import { openWhileHeld, wasted } from './support/outage.mjs';
 import { accepts, Queue, refuses, startPull } from './support/pull.mjs';
 import { notNow, slowly, startReceiver } from './support/receiver.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 90_000;
+const timeout = 90_000 * patience;
 
 function subscribe(queue, url, fields = {}) {
   return queue.ask('POST', `push_subscribe/${queue.name}`, { url, ...fields });

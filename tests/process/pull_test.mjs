@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { Queue, accepts, refuses, startPull as start } from './support/pull.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 test('a message is received once, and gone when it is acked', { timeout }, async (t) => {
   const { queue } = await start(t);

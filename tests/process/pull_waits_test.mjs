@@ -7,10 +7,10 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { Queue, accepts, startPull } from './support/pull.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const wait_seconds = 20;
 
 /** Much less than `wait_seconds`, and more than a busy machine needs. */

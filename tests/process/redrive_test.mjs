@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../examples/tidegate.mjs';
 import { accepts, Queue, refuses, startPull } from './support/pull.mjs';
+import { patience, until } from './support/time.mjs';
 
 const deadMessages = Number(process.env.DEAD_MESSAGES ?? 4000);
-const timeout = 120_000 + deadMessages * 20;
+const timeout = (120_000 + deadMessages * 20) * patience;
 
 const workers = 8;
 

@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { draw } from '../../docs/screenshots.mjs';
 import { closeBrowser } from './support/browser.mjs';
 import { temporaryFolder } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 after(closeBrowser);

@@ -7,13 +7,13 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { makeAuthority, sign } from './support/certificates.mjs';
 import { openEvents } from './support/events.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { run, startServer, temporaryFolder } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const flags = ['--allow-target', '127.0.0.0/8', '--log-level', 'debug', '--log-format', 'json'];
 
 /** Words that nobody but their owner should read. */

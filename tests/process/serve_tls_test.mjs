@@ -1,17 +1,18 @@
 // The server with a certificate of its own.
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
 
-import { until } from '../../examples/tidegate.mjs';
 import { makeAuthority, sign } from './support/certificates.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { run, startServer, temporaryFolder } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 const names = 'IP:127.0.0.1';
 
 async function startTls(t) {
@@ -97,6 +98,21 @@ test('a bad file at SIGHUP leaves the certificate as it was', { timeout }, async
   assert.match(world.server.launched.err, /stays as it was/);
   assert.equal(await shownBy(world), before);
   assert.equal((await world.api.send('GET', '/readyz')).status, 200);
+});
+
+test('a certificate that never comes keeps the server from nothing', { timeout }, async (t) => {
+  const world = await startTls(t);
+  const before = await shownBy(world);
+  rmSync(world.certFile);
+  execFileSync('mkfifo', [world.certFile]);
+  world.server.signal('SIGHUP');
+  await until('a complaint', 20, () => world.server.launched.err.includes(world.certFile));
+  assert.equal(await shownBy(world), before);
+  // Somebody has it open, and writes nothing.
+  const pipe = openSync(world.certFile, 'r+');
+  t.after(() => closeSync(pipe));
+  world.server.signal('SIGHUP');
+  assert.deepEqual(await world.server.stop(), { code: 0, signal: null });
 });
 
 test('SIGHUP without a certificate changes nothing', { timeout }, async (t) => {

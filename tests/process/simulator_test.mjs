@@ -15,6 +15,7 @@ import { promisify } from 'node:util';
 
 import { startOutage, wasted } from './support/outage.mjs';
 import { startServer, temporaryFolder } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
 const run = promisify(execFile);
 const simulator = join(resolve(process.env.TIDEGATE_BUILD ?? 'build/debug'), 'tidegate-sim');
@@ -59,7 +60,7 @@ async function simulate(t, jobs, latency) {
 }
 
 for (const jobs of [2000, 200])
-  test(`the simulator agrees with the server about ${jobs} jobs and ten seconds of 429`, { timeout: 120_000 }, async (t) => {
+  test(`the simulator agrees with the server about ${jobs} jobs and ten seconds of 429`, { timeout: 120_000 * patience }, async (t) => {
     const real = await measure(t, jobs);
     const simulated = await simulate(t, jobs, real.latency);
     t.diagnostic(`wasted ${real.wasted}, simulated ${simulated.wasted}`);
@@ -68,7 +69,9 @@ for (const jobs of [2000, 200])
     assert.equal(simulated.wasted, real.wasted);
     assert.equal(simulated.burned, 0);
     const off = Math.abs(simulated.drainedAt - real.drainedAt) / real.drainedAt;
-    assert.ok(off <= 0.1, `${(off * 100).toFixed(1)} % off`);
+    // A server that was built to run slowly takes time that is not in the plan.
+    if (patience === 1)
+      assert.ok(off <= 0.1, `${(off * 100).toFixed(1)} % off`);
   });
 
 test('a plan that makes no sense ends with 2 and names the field', async (t) => {

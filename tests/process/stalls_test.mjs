@@ -8,8 +8,9 @@ import { startNameServer } from './support/name_server.mjs';
 import { startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
 import { startStalls } from './support/stalls.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 120_000;
+const timeout = 120_000 * patience;
 const deliveryTimeoutMs = 2000;
 const graceMs = 200;
 

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { until } from '../../examples/tidegate.mjs';
 import { makeAuthority, sign } from './support/certificates.mjs';
 import { accept, startReceiver } from './support/receiver.mjs';
 import { startServer, temporaryFolder } from './support/server.mjs';
+import { patience, until } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 /**
  * Delivers one job over https to a webhook whose certificate is for `names`,

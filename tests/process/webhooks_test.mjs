@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { never, startReceiver } from './support/receiver.mjs';
 import { startServer } from './support/server.mjs';
+import { patience } from './support/time.mjs';
 
-const timeout = 60_000;
+const timeout = 60_000 * patience;
 
 async function start(t, answer, settings = {}) {
   const receiver = await startReceiver(t, answer);

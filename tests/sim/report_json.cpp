@@ -1,3 +1,6 @@
+#include <functional>
+
+#include "http/codec_write.hpp"
 #include "http/json_writer.hpp"
 #include "tests/sim/report.hpp"
 
@@ -6,25 +9,10 @@ namespace tidegate::sim {
 namespace {
 
 using http::json_writer;
+using http::optional_member;
 
 void print(json_writer& out, const char* name, duration span) {
   out.member(name, to_seconds(span));
-}
-
-void print(json_writer& out, const char* name,
-           const std::optional<duration>& span) {
-  if (span)
-    print(out, name, *span);
-  else
-    out.key(name).null();
-}
-
-void print(json_writer& out, const char* name,
-           const std::optional<std::uint64_t>& number) {
-  if (number)
-    out.member(name, *number);
-  else
-    out.key(name).null();
 }
 
 void print(json_writer& out, const char* name, const percentiles& p) {
@@ -81,11 +69,13 @@ void print_counts(json_writer& out, const outcome& o) {
 void print(json_writer& out, const outcome& o) {
   out.begin_object();
   print_counts(out, o);
-  print(out, "recoveryInFlightMax", o.recovery_in_flight_max);
-  print(out, "recoveryDeliveriesMax", o.recovery_deliveries_max);
+  optional_member(out, "recoveryInFlightMax", o.recovery_in_flight_max,
+                  std::identity{});
+  optional_member(out, "recoveryDeliveriesMax", o.recovery_deliveries_max,
+                  std::identity{});
   print(out, "shut", o.shut);
-  print(out, "drainedAt", o.drained_at);
-  print(out, "drain", o.drain);
+  optional_member(out, "drainedAt", o.drained_at, to_seconds);
+  optional_member(out, "drain", o.drain, to_seconds);
   print(out, "latency", o.latency);
   out.key("streams").begin_object();
   for (auto& [name, p] : o.streams)

@@ -30,6 +30,9 @@ constexpr moment start{steady_time{1s}, wall_time{1'767'225'600s}};
 /// Publishes that are sent before any of them is handled.
 constexpr unsigned unhandled_max = 256;
 
+/// Deliveries that the downstream remembers: what it saw is counted here.
+constexpr std::size_t remembered_max = 64;
+
 caf::behavior publish_all(caf::event_based_actor* self, queue_actor queue,
                           tally* counts) {
   return {[=](publish& what) {
@@ -162,6 +165,8 @@ void simulation::open() {
 }
 
 testkit::response simulation::answer(const delivery& request, moment now) {
+  if (downstream_->arrivals().size() >= remembered_max)
+    downstream_->forget();
   auto at = now.steady - start.steady;
   auto job = from_payload(request.payload);
   auto judged = model_.take(job, request.timeout, at);
@@ -185,8 +190,6 @@ void simulation::publish_one(const publication& job) {
 }
 
 std::uint64_t simulation::look() {
-  // What it saw is counted elsewhere; it would remember a whole day.
-  downstream_->forget();
   auto counts = ask<queue_view>(queue_, get_queue{}).counts;
   auto live = counts.pending + counts.processing + counts.awaiting_ack;
   counts_.times.note_backlog(elapsed(), live);

@@ -26,7 +26,7 @@ enum class alert_cause : std::uint8_t {
   /// count.
   job_dead,
   /// The queue's gate has not been open for long. Gates of limit keys do not
-  /// count.
+  /// count, nor does a hold that has run out while nobody waits.
   queue_held,
   /// The queue has many live jobs; a pull queue: many messages that wait.
   queue_depth,
@@ -78,9 +78,13 @@ struct alert {
   /// and `queue_age`; 0 for `job_dead`.
   std::uint64_t limit = 0;
 
-  /// `job_dead`: the last one that died, and why. A message has no reason.
+  /// `job_dead`: the last one that died, and why. A message has no reason: it
+  /// was received too often.
   std::optional<job_id> job{};
   dead_reason reason = dead_reason::none;
+
+  /// It is over because there is no such queue any more.
+  bool gone = false;
 
   bool operator==(const alert&) const = default;
 };
@@ -116,6 +120,12 @@ struct alert_options {
   /// Prints an alert as the JSON value that is the job's payload. Called by an
   /// actor.
   std::function<payload(const alert&)> encode;
+
+  /// Reads `alert::since` out of what `encode` printed before a restart;
+  /// nothing where it is not there. Called by an actor. May be empty: then an
+  /// alert of something that goes on for longer begins, after a restart, when
+  /// it was first said.
+  std::function<std::optional<wall_time>(const payload&)> read_since{};
 
   /// How often depths and ages are looked at.
   duration look_pause = std::chrono::seconds{10};

@@ -46,6 +46,13 @@ enum class event_kind : std::uint8_t {
   operation_started,
   /// It is done, or was cancelled, or has failed.
   operation_ended,
+  /// A hold was ended before its time, by an operator or another webhook URL:
+  /// the next job that can go is the probe.
+  queue_released,
+  /// An operator removed jobs or messages that waited.
+  queue_purged,
+  /// An operator removed dead letters of a push queue.
+  dead_letters_deleted,
 };
 
 /// Every kind, in the order of the enumeration.
@@ -67,6 +74,9 @@ inline constexpr std::array all_event_kinds = {
   event_kind::messages_redriven,
   event_kind::operation_started,
   event_kind::operation_ended,
+  event_kind::queue_released,
+  event_kind::queue_purged,
+  event_kind::dead_letters_deleted,
 };
 
 /// Returns the name of the event, e.g. `queue.held`.
@@ -89,13 +99,13 @@ struct service_event {
   /// Whether that is a message, of a pull queue.
   bool is_message = false;
 
-  /// Gate events: why it shut.
+  /// Gate events: why it shut; `queue_released`: what it had shut for.
   hold_cause cause = hold_cause::none;
 
   /// Gate events: the status that said so.
   std::optional<std::uint16_t> http_status;
 
-  /// `queue_held`: until when.
+  /// `queue_held`: until when; `queue_released`: from when on a probe may go.
   std::optional<wall_time> release_at;
 
   /// Gate events: how the last probe ended, where this event comes of it.
@@ -111,7 +121,7 @@ struct service_event {
   /// Events of operations: as far as it has come.
   std::optional<operation_record> operation;
 
-  /// `messages_redriven`: how many.
+  /// `messages_redriven`, `queue_purged`, `dead_letters_deleted`: how many.
   std::uint64_t count = 0;
 
   bool operator==(const service_event&) const = default;

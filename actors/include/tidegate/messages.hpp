@@ -24,7 +24,8 @@ namespace tidegate {
 /// The project of those who name none.
 inline constexpr char default_project[] = "default";
 
-/// Creates a queue. Fails with `queue_exists`.
+/// Creates a queue. Fails with `queue_exists`, or with `wrong_queue_kind` where
+/// there is a pull queue of that name.
 struct create_queue {
   std::string name;
   queue_settings settings;

@@ -158,6 +158,10 @@ struct queue_metrics {
   /// Age of the oldest live job or message; of several queues, of the oldest.
   std::optional<duration> oldest_age;
 
+  /// Of one queue whose gate is not open: since when, and its release time.
+  std::optional<wall_time> shut_since{};
+  std::optional<wall_time> held_until{};
+
   /// How many queues are in each state, by `gate_state`, and paused.
   std::array<std::uint64_t, 3> gates{};
   std::uint64_t paused = 0;

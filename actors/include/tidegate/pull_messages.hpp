@@ -91,7 +91,8 @@ struct pull_queue_view {
 // -- to the registry ----------------------------------------------------------
 
 /// Creates a pull queue. Answered with `pull_queue_created`. Fails with
-/// `queue_exists` where there is one of other settings, or a push queue.
+/// `queue_exists` where there is one of other settings, with `wrong_queue_kind`
+/// where there is a push queue.
 struct create_pull_queue {
   std::string project = default_project;
   std::string name;

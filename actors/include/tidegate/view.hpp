@@ -18,7 +18,7 @@ namespace tidegate {
 enum class gate_kind : std::uint8_t {
   /// The queue is held until a release time.
   hold,
-  /// The queue is held and its one probe is out, or it waits to be the probe.
+  /// The queue is held and its one probe is out.
   probe,
   /// An operator paused the queue.
   paused,
@@ -30,7 +30,7 @@ enum class gate_kind : std::uint8_t {
   delay,
   /// The job failed and waits for its retry.
   backoff,
-  /// The downstream named a time for this job.
+  /// The downstream or a worker named a time for this job.
   defer,
   /// The limit key is held until a release time.
   key_hold,
@@ -62,6 +62,7 @@ struct blocked_by {
   /// One sentence for people.
   std::string reason;
 
+  /// The job that had the gate shut; of one that is probed, the probe.
   std::optional<job_id> caused_by_job;
 
   bool operator==(const blocked_by&) const = default;

@@ -8,11 +8,12 @@ import { chromium } from 'playwright-core';
 
 import { startReceiver } from './receiver.mjs';
 import { startServer } from './server.mjs';
+import { patience } from './time.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** How long something may take to be shown. */
-const patience = 20_000;
+const deadline = 20_000 * patience;
 
 let browser;
 
@@ -36,7 +37,7 @@ export const closeBrowser = async () => (await browser)?.close();
 export async function openDashboard(t, server, { fragment = '', init, ...options } = {}) {
   const context = await (await start()).newContext(options);
   t.after(() => context.close());
-  context.setDefaultTimeout(patience);
+  context.setDefaultTimeout(deadline);
   if (init)
     await context.addInitScript(init);
   const page = await context.newPage();

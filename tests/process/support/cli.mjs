@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 
 import { binaryFrom } from '../../../examples/tidegate.mjs';
+import { patience } from './time.mjs';
 
-const deadline = 60_000;
+const deadline = 60_000 * patience;
 
 /** Runs a program with `input` on stdin. Resolves with `{code, out, err}`. */
 export function execute(program, words, { env = {}, input = '' } = {}) {

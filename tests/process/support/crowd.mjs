@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../../examples/tidegate.mjs';
 import { reportUntilAnswered } from './callbacks.mjs';
 import { checkAllEnded, checkHistory } from './conservation.mjs';
 import { slowly } from './receiver.mjs';
+import { until } from './time.mjs';
 
 const concurrency = 12;
 

@@ -1,6 +1,6 @@
 // Reads server-sent events as a browser does (HTML Living Standard, 9.2.6).
 
-import { until } from '../../../examples/tidegate.mjs';
+import { until } from './time.mjs';
 
 /**
  * Opens `/v1/events` with `query`. Resolves when its head is there. `events`

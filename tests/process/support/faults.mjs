@@ -2,7 +2,7 @@
 // preloaded into it (shim/).
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { temporaryFolder } from './server.mjs';
@@ -49,5 +49,30 @@ export class Faults {
     } catch {
       return [];
     }
+  }
+}
+
+/** The wall clock of the servers that are started with `env`. */
+export class WallClock {
+  constructor(t) {
+    assert.ok(existsSync(library), `${library} has not been built`);
+    const file = join(temporaryFolder(t), 'clock');
+    writeFileSync(file, Buffer.alloc(8));
+    this.file = openSync(file, 'r+');
+    this.env = { LD_PRELOAD: library, FAULTS_CLOCK: file };
+    this.aheadMs = 0;
+  }
+
+  /** Sets it to so many milliseconds ahead of the machine's, at once. */
+  set(aheadMs) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(aheadMs) * 1000n);
+    writeSync(this.file, bytes, 0, 8, 0);
+    this.aheadMs = aheadMs;
+  }
+
+  /** What it says now, and so many milliseconds later. */
+  in(ms) {
+    return new Date(Date.now() + this.aheadMs + ms);
   }
 }

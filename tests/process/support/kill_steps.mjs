@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { Faults, noFaults } from './faults.mjs';
 import { startReceiver } from './receiver.mjs';
 import { startServer } from './server.mjs';
+import { patience } from './time.mjs';
 
 /**
  * Where a kill comes. `stored` says whether what the operation changes is certainly
@@ -114,7 +115,7 @@ async function startWorld(t) {
  * called once the server runs again.
  */
 export function matrix(name, steps, operate) {
-  test(`${name}, killed at every step`, { timeout: 240_000, skip: noFaults }, async (t) => {
+  test(`${name}, killed at every step`, { timeout: 240_000 * patience, skip: noFaults }, async (t) => {
     const world = await startWorld(t);
     for (const step of ['never', ...steps])
       await t.test(`${name}: ${step}`, async () => {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 
-import { until } from '../../../examples/tidegate.mjs';
 import { startServer } from './server.mjs';
+import { until } from './time.mjs';
 
 /** Most messages of one call that takes many, and of one receive. */
 const batchMax = 1000;

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { until } from '../../../examples/tidegate.mjs';
 import { Queue } from './pull.mjs';
+import { until } from './time.mjs';
 
 const groups = 4;
 const workers = 3;

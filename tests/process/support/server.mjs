@@ -9,6 +9,7 @@ import { join } from 'node:path';
 
 import { binaryFrom, listeningLine } from '../../../examples/tidegate.mjs';
 import { Api } from './api.mjs';
+import { patience } from './time.mjs';
 
 const binary = binaryFrom();
 const running = new Set();
@@ -22,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => process.exit(1));
 
 /** Returns the environment without what would set something in the server. */
-function bareEnvironment() {
+export function bareEnvironment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('TIDEGATE')));
 }
@@ -57,7 +58,7 @@ export function launch(words, env = {}) {
 /** Runs `tidegate` until it ends by itself. */
 export async function run(words, env = {}) {
   const launched = launch(words, env);
-  const late = setTimeout(() => launched.child.kill('SIGKILL'), 10_000);
+  const late = setTimeout(() => launched.child.kill('SIGKILL'), 10_000 * patience);
   const how = await launched.exited;
   clearTimeout(late);
   return { ...how, out: launched.out, err: launched.err };
