@@ -69,16 +69,11 @@ public:
 
   void event_happened(const service_event& event, duration at);
 
-  void publish_refused() {
-    ++refused_publishes;
-  }
-
   timeline times;
   gate_log gate;
   std::uint64_t deliveries = 0;
   std::uint64_t refused = 0;
   std::uint64_t failed = 0;
-  std::uint64_t refused_publishes = 0;
   std::uint64_t in_flight_max = 0;
 
   /// In the first second after each outage, counted from the first delivery

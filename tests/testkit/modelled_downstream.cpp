@@ -8,10 +8,10 @@ namespace tidegate::testkit {
 /// One delivery under way.
 class modelled_downstream::exchange : public transport::call {
 public:
-  exchange(modelled_downstream& owner, const delivery& sent, callback on_end)
-    : what(sent), generation(owner.generation_),
-      started(owner.system_.now().steady), done(std::move(on_end)),
-      owner_(owner) {
+  exchange(modelled_downstream& owner, response said, moment now,
+           callback on_end)
+    : answer(std::move(said)), generation(owner.generation_),
+      started(now.steady), done(std::move(on_end)), owner_(owner) {
     // nop
   }
 
@@ -31,7 +31,11 @@ public:
     return owner_.system_.now().steady - started;
   }
 
-  delivery what;
+  response answer;
+
+  /// What is reported on; nothing where nothing is.
+  std::optional<delivery> what;
+
   std::uint64_t generation;
   steady_time started;
   callback done;
@@ -50,25 +54,25 @@ modelled_downstream::modelled_downstream(virtual_system& system,
 std::shared_ptr<transport::call> modelled_downstream::post(delivery what,
                                                            callback done) {
   auto now = system_.now();
-  auto answer = decide_(what, now);
-  auto timeout = what.timeout;
-  auto x = std::make_shared<exchange>(*this, what, std::move(done));
+  auto x = std::make_shared<exchange>(*this, decide_(what, now), now,
+                                      std::move(done));
+  auto latency = x->answer.latency;
+  if (latency > what.timeout)
+    x->answer.status = 0;
+  if (x->answer.report)
+    x->what = what;
+  system_.after(std::min(latency, what.timeout), [this, x] {
+    if (x->generation == generation_ && !x->ended)
+      finish(*x);
+  });
   arrivals_.push_back({std::move(what), now});
   in_flight_max_ = std::max(in_flight_max_, ++in_flight_);
-  auto late = answer.latency > timeout;
-  system_.after(std::min(answer.latency, timeout), [this, x, answer, late] {
-    if (x->generation != generation_ || x->ended)
-      return;
-    --in_flight_;
-    auto given = answer;
-    if (late)
-      given.status = 0;
-    finish(*x, given);
-  });
   return x;
 }
 
-void modelled_downstream::finish(exchange& x, const response& answer) {
+void modelled_downstream::finish(exchange& x) {
+  auto& answer = x.answer;
+  --in_flight_;
   ++answered_[answer.status];
   x.ended = true;
   delivery_reply reply;
@@ -83,12 +87,12 @@ void modelled_downstream::finish(exchange& x, const response& answer) {
   }
   x.done(std::move(reply));
   if (answer.status != 0 && answer.report)
-    report_later(x, *answer.report);
+    report_later(*x.what, *answer.report);
 }
 
-void modelled_downstream::report_later(const exchange& x,
+void modelled_downstream::report_later(const delivery& what,
                                        const worker_report& said) {
-  system_.after(said.after, [this, said, what = x.what, g = x.generation] {
+  system_.after(said.after, [this, said, what, g = generation_] {
     if (g == generation_ && report_)
       report_(what, said);
   });

@@ -130,8 +130,8 @@ public:
 private:
   class exchange;
 
-  void finish(exchange& x, const response& answer);
-  void report_later(const exchange& x, const worker_report& said);
+  void finish(exchange& x);
+  void report_later(const delivery& what, const worker_report& said);
 
   virtual_system& system_;
   decision decide_;

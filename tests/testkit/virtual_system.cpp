@@ -1,23 +1,14 @@
 #include "tests/testkit/virtual_system.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <caf/atom.hpp>
-#include <caf/exit_reason.hpp>
 #include <caf/logger.hpp>
-#include <caf/send.hpp>
-
-using call_ptr = std::shared_ptr<std::function<void()>>;
-
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(call_ptr)
 
 namespace tidegate::testkit {
 
 namespace {
-
-caf::behavior keep_time(caf::event_based_actor*) {
-  return {[](const call_ptr& what) { (*what)(); }};
-}
 
 duration since_origin(const caf::scheduler::test_coordinator& scheduler) {
   auto& clock =
@@ -32,16 +23,12 @@ virtual_system::virtual_system(moment start, std::uint64_t seed)
   : lots_(seed), shuffled_(seed != 0) {
   config_.set("scheduler.policy", caf::atom("testing"));
   system_ = std::make_unique<caf::actor_system>(config_);
-  // What CAF notes of each actor for its log is a twentieth of all work.
-  caf::logger::set_current_actor_system(nullptr);
   steady_offset_ = start.steady.time_since_epoch() - since_origin(scheduler());
   wall_offset_ = start.wall.time_since_epoch() - since_origin(scheduler());
-  timekeeper_ = system_->spawn(keep_time);
 }
 
 virtual_system::~virtual_system() {
-  caf::anon_send_exit(timekeeper_, caf::exit_reason::user_shutdown);
-  timekeeper_ = nullptr;
+  alarms_.clear();
   scheduler().clock().cancel_all();
   run();
 }
@@ -65,26 +52,40 @@ void virtual_system::pick_next() {
 void virtual_system::run() {
   while (scheduler().has_job()) {
     pick_next();
+    // What CAF notes of each actor for its log is a twentieth of all work. Each
+    // spawn lets it begin again.
+    caf::logger::set_current_actor_system(nullptr);
     scheduler().run_once();
   }
 }
 
-void virtual_system::advance(duration by) {
+bool virtual_system::fire_next(clock_time until) {
   auto& clock = scheduler().clock();
-  auto until = clock.current_time + by;
-  run();
-  while (clock.has_pending_timeout()
-         && clock.schedule().begin()->first <= until) {
+  auto timer = clock.has_pending_timeout() ? clock.schedule().begin()->first
+                                           : clock_time::max();
+  auto alarm = alarms_.empty() ? clock_time::max() : alarms_.begin()->first;
+  if (std::min(timer, alarm) > until)
+    return false;
+  if (timer < alarm || (timer == alarm && shuffled_ && lots_() % 2 == 0)) {
     clock.trigger_timeout();
-    run();
+    return true;
   }
-  clock.current_time = until;
+  auto first = alarms_.extract(alarms_.begin());
+  clock.current_time = std::max(clock.current_time, first.key());
+  first.mapped()();
+  return true;
+}
+
+void virtual_system::advance(duration by) {
+  auto until = scheduler().clock().current_time + by;
+  do
+    run();
+  while (fire_next(until));
+  scheduler().clock().current_time = until;
 }
 
 void virtual_system::after(duration wait, std::function<void()> what) {
-  caf::delayed_anon_send(
-    timekeeper_, wait,
-    std::make_shared<std::function<void()>>(std::move(what)));
+  alarms_.emplace(scheduler().clock().current_time + wait, std::move(what));
 }
 
 } // namespace tidegate::testkit

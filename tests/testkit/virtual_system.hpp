@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 
-#include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
@@ -50,10 +50,13 @@ public:
   /// Handles messages until there are none. No time passes.
   void run();
 
-  /// Lets time pass, one timer after the other, each followed by `run`.
+  /// Lets time pass, one timer after the other, each followed by `run`. Those
+  /// of actors and those of `after` that are due at the same instant come in an
+  /// order that the seed decides; with a seed of 0 those of `after` come first.
   void advance(duration by);
 
-  /// Calls `what` when `wait` has passed, from within `advance`.
+  /// Calls `what` when `wait` has passed, from within `advance`. What is not
+  /// due before the end of this is dropped.
   void after(duration wait, std::function<void()> what);
 
   /// Sends a request, lets it be handled, and returns the answer; nothing where
@@ -84,11 +87,15 @@ private:
   using clock_time = caf::actor_clock::time_point;
 
   void pick_next();
+
+  /// Lets the first timer go that is due by `until`; false where there is none.
+  bool fire_next(clock_time until);
+
   caf::scheduler::test_coordinator& scheduler() const;
 
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> system_;
-  caf::actor timekeeper_;
+  std::multimap<clock_time, std::function<void()>> alarms_;
   std::mt19937_64 lots_;
   bool shuffled_;
   duration wall_offset_;
