@@ -225,12 +225,13 @@ void registry_state::handle(const commit_failed& message) {
   set_free(key_of(queue));
 }
 
-void registry_state::start(const queue_snapshot& stored) {
+void registry_state::start(queue_snapshot&& stored) {
   auto key = key_of(stored.queue);
+  auto kind = stored.queue.kind;
   keys_[stored.queue.id] = key;
-  auto shared = std::make_shared<const queue_snapshot>(stored);
+  auto shared = std::make_shared<const queue_snapshot>(std::move(stored));
   auto& queue = queues_[key];
-  if (stored.queue.kind == queue_kind::push)
+  if (kind == queue_kind::push)
     queue.push = self_->spawn(make_queue, env_, shared);
   else
     queue.pull = self_->spawn(make_pull_queue, env_,
@@ -562,11 +563,11 @@ auto registry_state::handle(start_queues) -> promise<queues_started> {
   auto answer = self_->make_response_promise<queues_started>();
   self_->request(env_->persistence, caf::infinite, load_queues{})
     .then(
-      [this, answer](const stored_queues& stored) mutable {
+      [this, answer](stored_queues& stored) mutable {
         env_->last_job->store(stored.last_job.value);
         last_queue_ = stored.last_queue;
-        for (const auto& q : stored.queues)
-          start(q);
+        for (auto& q : stored.queues)
+          start(std::move(q));
         started_ = true;
         answer.deliver(queues_started{});
       },

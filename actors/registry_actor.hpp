@@ -121,7 +121,7 @@ private:
                  promise<T> answer);
   template <class List, class Request, class Ask, class Actor>
   promise<List> collect(const Request& request, Ask ask, Actor actor_of);
-  void start(const queue_snapshot& stored);
+  void start(queue_snapshot&& stored);
   void tell(event_kind kind, const queue_key& queue);
 
   registry_impl_actor::pointer self_;

@@ -1,13 +1,32 @@
 #include "storage/snapshot_queries.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace tidegate {
 
+namespace {
+
+/// Makes room for one more, with `left` still to come for all queues. Most of a
+/// restart is memory that is touched for the first time, as by jobs that move
+/// to larger room; room that nobody uses costs nothing.
+void make_room(std::vector<live_job>& jobs, std::uint64_t left) {
+  constexpr std::uint64_t growth = 8;
+  if (jobs.size() < jobs.capacity())
+    return;
+  auto wanted = std::max<std::uint64_t>(1, jobs.size() * (growth - 1));
+  jobs.reserve(jobs.size() + std::clamp<std::uint64_t>(left, 1, wanted));
+}
+
+} // namespace
+
 snapshot_queries::snapshot_queries(sqlite::connection& db)
   : queues_(db), pulls_(db), limit_keys_(db),
+    count_(db, "SELECT count(*) FROM jobs"),
     live_(db,
           "SELECT seq, queue, due, expires_at, created_at, waits_for, "
           "status, started_delivery, priority, background, tag, eligible_at, "
@@ -40,6 +59,14 @@ snapshot_queries::load_jobs(std::vector<queue_snapshot>& queues) {
   std::unordered_map<queue_id, queue_snapshot*> by_id;
   for (auto& snapshot : queues)
     by_id.emplace(snapshot.queue.id, &snapshot);
+  std::uint64_t left = 0;
+  {
+    auto row = count_.start();
+    if (row.next())
+      row.take(left);
+    if (auto reason = row.failure())
+      return reason;
+  }
   auto row = live_.start();
   while (row.next()) {
     live_job job;
@@ -65,6 +92,7 @@ snapshot_queries::load_jobs(std::vector<queue_snapshot>& queues) {
       return error{errc::storage_unavailable, "job "
                                                 + std::to_string(job.seq.value)
                                                 + " belongs to no queue"};
+    make_room(owner->second->jobs, left--);
     owner->second->jobs.push_back(std::move(job));
   }
   return row.failure();

@@ -27,6 +27,7 @@ private:
   queue_table queues_;
   pull_table pulls_;
   limit_key_table limit_keys_;
+  sqlite::statement count_;
   sqlite::statement live_;
 };
 

@@ -238,6 +238,11 @@ void due_heap::compact() {
 
 // -- jobs ---------------------------------------------------------------------
 
+void due_heap::reserve(std::size_t jobs) {
+  nodes_.reserve(jobs);
+  by_due_.reserve(jobs);
+}
+
 void due_heap::add(const entry& job, std::string_view limit_key) {
   assert(!job.out && !locate(job.seq));
   node n{};

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,6 +56,9 @@ public:
   };
 
   due_heap();
+
+  /// Makes room for so many jobs at once, as at a restart.
+  void reserve(std::size_t jobs);
 
   /// Adds a job that waits, to the lane of `limit_key`. @pre it is not known
   void add(const entry& job, std::string_view limit_key = {});

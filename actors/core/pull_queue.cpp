@@ -63,6 +63,7 @@ error wrong(const char* field, std::string what) {
 
 pull_queue::pull_queue(const queue_snapshot& stored, moment now, bool capped)
   : queue_(stored.queue), subscription_(stored.queue, now, capped) {
+  jobs_.reserve(stored.jobs.size());
   for (const auto& m : stored.jobs)
     take_up(m, now);
 }

@@ -50,6 +50,7 @@ push_queue::push_queue(const queue_snapshot& stored, moment now, bool capped)
   rate_.restore(stored.queue.rate, now);
   for (const auto& key : stored.keys)
     keys_.restore(key, queue_.settings, jobs_, now);
+  jobs_.reserve(stored.jobs.size());
   for (const auto& j : stored.jobs)
     take_up(j, now);
 }
