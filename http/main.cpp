@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "config/command_line.hpp"
@@ -308,5 +309,12 @@ int main(int argc, char** argv) {
                                             config::process_environment);
   if (!command)
     return refuse(command.reason().message);
-  return std::visit([](const auto& what) { return run(what); }, *command);
+  auto code = std::visit([](const auto& what) { return run(what); }, *command);
+  // What nobody has seen was not said: a key is shown this once. A server has
+  // its log.
+  std::cout.flush();
+  if (code == EXIT_SUCCESS && !std::cout
+      && !std::holds_alternative<config::serve>(*command))
+    return fail("the output could not be written");
+  return code;
 }

@@ -6,8 +6,9 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 
+import { binaryFrom } from '../../examples/tidegate.mjs';
 import { makeAuthority, sign } from './support/certificates.mjs';
-import { cliOf, rowsOf } from './support/cli.mjs';
+import { cliOf, execute, rowsOf } from './support/cli.mjs';
 import { accept, never, notNow, startReceiver } from './support/receiver.mjs';
 import { startServer, temporaryFolder } from './support/server.mjs';
 import { patience } from './support/time.mjs';
@@ -49,6 +50,16 @@ test('a queue is made, shown, changed and deleted from a shell', { timeout }, as
     "Queue 'emails' has 1 live job: --force deletes it with all that it has");
   assert.equal(await cli.ask('queues', 'delete', 'emails', '--force'), 'deleted emails\n');
   assert.equal(await cli.refusal(1, 'queues', 'show', 'emails'), "Queue 'emails' not found");
+});
+
+test('an answer that cannot be written is told, and ends with 1', { timeout }, async (t) => {
+  const { server, cli } = await start(t);
+  const keys = ['keys', 'create', '--data', server.data, '--project', 'default', '--scopes', 'read'];
+  for (const words of [keys, ['keys', 'list', '--data', server.data], ['queues', 'list'], ['version'], ['--help']]) {
+    const { code, err } = await execute('sh', ['-c', '"$0" "$@" >/dev/full', binaryFrom(), ...words], { env: cli.env });
+    assert.equal(code, 1, words.join(' '));
+    assert.equal(err, 'tidegate: the output could not be written\n');
+  }
 });
 
 test('a hold and a release say what the server makes of them', { timeout }, async (t) => {
