@@ -11,6 +11,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { startOutage, wasted } from './support/outage.mjs';
@@ -19,7 +20,7 @@ import { patience } from './support/time.mjs';
 
 const run = promisify(execFile);
 const simulator = join(resolve(process.env.TIDEGATE_BUILD ?? 'build/debug'), 'tidegate-sim');
-const planFile = new URL('../../examples/plans/outage-429.json', import.meta.url);
+const planFile = fileURLToPath(new URL('../../examples/plans/outage-429.json', import.meta.url));
 const outageSeconds = 10;
 const retryAfter = 2;
 
@@ -86,6 +87,23 @@ test('a plan that makes no sense ends with 2 and names the field', async (t) => 
   assert.equal(stdout, '');
   assert.match(stderr, /downstream\.outages\[0\]\.lenght is not a known field/);
   assert.match(stderr, /queue\.concurrency must be 1 to 10000, got 0/);
+});
+
+test('a seed that is none is refused with the range', async () => {
+  for (const seed of ['-1', 'x', '1.5', '18446744073709551616']) {
+    const { code, stderr } = await run(simulator, [planFile, `--seed=${seed}`]).catch((failed) => failed);
+    assert.equal(code, 2, seed);
+    assert.match(stderr, /--seed: must be 0 to 18446744073709551615, got/);
+  }
+});
+
+test('a table that cannot be written is told, and ends with 1', async () => {
+  for (const out of ['>/dev/full', '>&-']) {
+    const words = ['-c', `"$0" "$1" ${out}`, simulator, planFile];
+    const { code, stderr } = await run('sh', words).catch((failed) => failed);
+    assert.equal(code, 1, out);
+    assert.match(stderr, /the table cannot be written/);
+  }
 });
 
 test('the same plan and seed give the same files, byte for byte', async (t) => {

@@ -13,6 +13,7 @@
 #include "tests/sim/plan.hpp"
 #include "tests/sim/report.hpp"
 #include "tests/sim/run.hpp"
+#include "tests/whole_number.hpp"
 
 namespace {
 
@@ -58,8 +59,11 @@ int run(const options& what) {
   std::vector<outcome> results;
   for (auto& each : plan.variants)
     results.push_back(simulate(plan, each, what.seed));
-  std::cout << to_table(plan, what.seed, results);
-  auto written = write(what.json, to_json(plan, what.seed, results))
+  std::cout << to_table(plan, what.seed, results) << std::flush;
+  if (!std::cout)
+    std::cerr << "tidegate-sim: the table cannot be written\n";
+  auto written = std::cout
+                 && write(what.json, to_json(plan, what.seed, results))
                  && write(what.svg, to_svg(plan, what.seed, results));
   return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -79,7 +83,8 @@ int main(int argc, char** argv) {
   app
     .add_option("--seed", what.seed,
                 "what chance decides; the same seed gives the same output (1)")
-    ->type_name("N");
+    ->type_name("N")
+    ->check(tidegate::check_whole_number);
   app.add_option("--json", what.json, "write the outcome there (none)")
     ->type_name("FILE");
   app.add_option("--svg", what.svg, "write plots there (none)")

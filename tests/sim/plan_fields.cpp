@@ -4,12 +4,21 @@
 #include <fstream>
 
 #include "http/json_writer.hpp"
+#include "http/printable.hpp"
 
 namespace tidegate::sim {
 
 namespace {
 
 constexpr std::size_t name_max = 120;
+
+/// Whether a terminal shows the text as it is, and XML can have it (XML 1.0,
+/// section 2.2).
+bool is_plain(const std::string& text) {
+  return http::is_printable(text)
+         && text.find("\xEF\xBF\xBE") == std::string::npos
+         && text.find("\xEF\xBF\xBF") == std::string::npos;
+}
 
 std::string print(double number) {
   return http::json_writer{}.value(number).take();
@@ -46,8 +55,14 @@ void object_reader::require(std::string_view name) {
 std::string object_reader::text(std::string_view name, std::string fallback) {
   if (!has(name))
     return fallback;
-  return http::read_text(path_of(name), raw(name), 1, name_max, out_)
-    .value_or(std::move(fallback));
+  auto value = http::read_text(path_of(name), raw(name), 1, name_max, out_);
+  if (!value)
+    return fallback;
+  if (is_plain(*value))
+    return *std::move(value);
+  out_.add(path_of(name), "must have no characters that only control, got "
+                            + http::shorten(raw(name)));
+  return fallback;
 }
 
 duration object_reader::seconds(std::string_view name, duration fallback,

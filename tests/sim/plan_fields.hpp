@@ -41,7 +41,7 @@ public:
   /// Complains where the field is missing.
   void require(std::string_view name);
 
-  /// 1 to 120 characters.
+  /// 1 to 120 characters, none of which only controls.
   std::string text(std::string_view name, std::string fallback);
 
   duration seconds(std::string_view name, duration fallback, double min,

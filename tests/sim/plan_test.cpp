@@ -181,6 +181,18 @@ TEST_CASE("a plan with too many jobs is refused") {
         == "arrivals must be at most 5000000 jobs, got 6000000\n");
 }
 
+TEST_CASE("a name cannot steer a terminal or break an SVG") {
+  for (auto bad : {R"(\u001b[31m)", R"(\u0000)", R"(a\nb)", R"(\u202e)",
+                   R"(\ufffe)", R"(\uffff)"}) {
+    auto name = '"' + std::string{bad} + '"';
+    CHECK(complaints_about(with(R"("name": "p")", R"("name": )" + name))
+          == "name must have no characters that only control, got " + name
+               + "\n");
+  }
+  CHECK(read(with(R"("name": "p")", R"("name": "<p> & \u00e9")")).name
+        == "<p> & \u00e9");
+}
+
 TEST_CASE("streams and variants have names of their own") {
   CHECK(complaints_about(with_arrivals(R"({"type": "steady", "rate": 1},
           {"type": "poisson", "rate": 1})"))

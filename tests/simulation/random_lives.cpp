@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tests/simulation/random_life.hpp"
+#include "tests/whole_number.hpp"
 
 using namespace tidegate;
 using namespace tidegate::testkit;
@@ -50,11 +51,14 @@ int main(int argc, char** argv) {
   auto pull = false;
   CLI::App app{"Has queues live as chance decides", "random_lives"};
   app.add_option("--seed", seed, "live this one life (fresh ones)")
-    ->type_name("S");
+    ->type_name("S")
+    ->check(check_whole_number);
   app.add_option("--steps", what.steps, "how long each is (120)")
-    ->type_name("N");
+    ->type_name("N")
+    ->check(check_whole_number);
   app.add_option("--lives", what.count, "how many fresh ones (300)")
-    ->type_name("N");
+    ->type_name("N")
+    ->check(check_whole_number);
   app.add_flag("--push", push, "only of push queues");
   app.add_flag("--pull", pull, "only of pull queues");
   CLI11_PARSE(app, argc, argv);
