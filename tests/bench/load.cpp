@@ -167,6 +167,7 @@ private:
         .add("per_second", double(answered_) / seconds)
         .add("p50_us", double(took_.percentile(0.5)))
         .add("p99_us", double(took_.percentile(0.99)))
+        .add("max_us", double(took_.percentile(1)))
         .add("taken_per_second", double(answered_ - failed_) / seconds)
         .add("refused_p99_us", double(refusing_took_.percentile(0.99)))
         .str();

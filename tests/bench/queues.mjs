@@ -1,11 +1,10 @@
 // Ten thousand queues with one job each: what each costs in memory, and what all of
 // them cost while nothing happens.
 
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startServer } from '../../examples/tidegate.mjs';
-import { cpuSeconds } from './parts.mjs';
+import { cpuSeconds, payloadOf, residentBytes } from './parts.mjs';
 
 const queues = Number(process.env.BENCH_QUEUES ?? 10_000);
 const warming = 500;
@@ -27,12 +26,12 @@ export async function measure(build) {
   // Caches, and the threads' own memory, are there in any case.
   await make(server, 'warming', warming);
   const cpuBefore = await idle(server);
-  const before = residentKb(server.pid);
+  const before = residentBytes(server.pid);
   const from = performance.now();
   await make(server, 'q', queues);
   const made = queues / ((performance.now() - from) / 1000);
   const cpu = await idle(server);
-  const memory = (residentKb(server.pid) - before) / queues;
+  const memory = (residentBytes(server.pid) - before) / 1024 / queues;
   await server.stop();
   return { made, memory, cpuBefore, cpu };
 }
@@ -44,7 +43,7 @@ async function make(server, prefix, count) {
     while (next < count) {
       const name = `${prefix}${next++}`;
       await server.call('POST', '/v1/queues', { name, webhookUrl: 'http://127.0.0.1:9/' });
-      await server.call('POST', `/v1/queues/${name}/jobs`, { payload: { text: 'x'.repeat(289) }, delay: 86_400 });
+      await server.call('POST', `/v1/queues/${name}/jobs`, { payload: payloadOf(300), delay: 86_400 });
     }
   }));
 }
@@ -56,8 +55,4 @@ async function idle(server) {
   const before = cpuSeconds(server.pid);
   await sleep(idleSeconds * 1000);
   return cpuSeconds(server.pid) - before;
-}
-
-function residentKb(pid) {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]);
 }

@@ -5,6 +5,7 @@
 //   node tests/bench/run.mjs watch build/release    (or ./dev bench watch)
 //   node tests/bench/run.mjs count build/release    (or ./dev bench count)
 //   node tests/bench/run.mjs backlog build/release  (or ./dev bench backlog)
+//   node tests/bench/run.mjs ended build/release    (or ./dev bench ended)
 //   node tests/bench/run.mjs overload build/release (or ./dev bench overload)
 //   node tests/bench/run.mjs limit build/release    (or ./dev bench limit)
 //   node tests/bench/run.mjs queues build/release   (or ./dev bench queues)
@@ -19,6 +20,7 @@ import { resolve } from 'node:path';
 
 import * as backlog from './backlog.mjs';
 import * as count from './count.mjs';
+import * as ended from './ended.mjs';
 import * as limit from './limit.mjs';
 import * as overload from './overload.mjs';
 import * as pull from './pull.mjs';
@@ -29,7 +31,7 @@ import * as watch from './watch.mjs';
 
 const repetitions = Number(process.env.BENCH_REPETITIONS ?? 3);
 const benchmarks = {
-  push, pull, watch, count, backlog, overload, limit, queues, stalls,
+  push, pull, watch, count, backlog, ended, overload, limit, queues, stalls,
 };
 
 const [what = 'push', buildDirectory = 'build/release'] = process.argv.slice(2);
