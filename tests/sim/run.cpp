@@ -5,7 +5,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
